@@ -116,7 +116,7 @@ impl App {
         let (active_note, second_start, description_task) =
             (ActiveNoteState::default(), OnceLock::new(), DescriptionTask::default());
         let jobs = Jobs::new(feed.clone());
-        let around = AppServices {
+        let services = AppServices {
             data,
             keyring,
             unlocking: Notify::new(),
@@ -131,7 +131,7 @@ impl App {
             jobs,
         };
         let inner = AppInner {
-            services: around,
+            services,
             session: tokio::sync::RwLock::new(None),
             problems: Mutex::default(),
             settings_lock: tokio::sync::Mutex::default(),
@@ -224,16 +224,16 @@ impl App {
         folder: &Path,
         listener: FeedListener,
     ) -> Result<Arc<VaultSession>, UserError> {
-        let around = &self.inner.services;
-        around.feed.subscribe(listener);
-        if let Err(error) = around.config.ensure_valid() {
-            around.feed.publish(AppEvent::Problem { error });
+        let services = &self.inner.services;
+        services.feed.subscribe(listener);
+        if let Err(error) = services.config.ensure_valid() {
+            services.feed.publish(AppEvent::Problem { error });
         }
         let problems = self.problems().clone();
-        problems.into_iter().for_each(|error| around.feed.publish(AppEvent::Problem { error }));
-        around.feed.flush();
+        problems.into_iter().for_each(|error| services.feed.publish(AppEvent::Problem { error }));
+        services.feed.flush();
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let (open, problems) = VaultSession::open(&folder, around).await?;
+        let (open, problems) = VaultSession::open(&folder, services).await?;
         problems.into_iter().for_each(|problem| self.report_problem(problem));
         *self.inner.session.write().await = Some(Arc::clone(&open));
         Ok(open)

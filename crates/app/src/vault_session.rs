@@ -159,24 +159,25 @@ impl VaultSession {
     /// things the user should hear of; they do not keep the vault closed.
     pub(crate) async fn open(
         folder: &Path,
-        around: &AppServices,
+        services: &AppServices,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
         let LockedVault { vault, home, lock } =
-            open_and_lock(folder, &around.data, around.run_mode).await?;
+            open_and_lock(folder, &services.data, services.run_mode).await?;
         let dir = home.dir.clone();
-        config::apply_read_settings(&vault, &around.config.get());
+        config::apply_read_settings(&vault, &services.config.get());
         let indexing =
-            Indexer::new(&vault, around.config.private_rules(), &around.data.index_dir(&dir));
+            Indexer::new(&vault, services.config.private_rules(), &services.data.index_dir(&dir));
         let recent = RecentNotes::load(&dir);
         let (store, emptied) = open_database::open_database(&vault, &dir).await?;
         let mut problems: Vec<UserError> =
             copy_warning(folder, &home).into_iter().chain(emptied).collect();
         problems.extend(
-            crash_recovery::recover(&vault, &store, &around.config.get(), around.run_mode).await?,
+            crash_recovery::recover(&vault, &store, &services.config.get(), services.run_mode)
+                .await?,
         );
-        let link = match around.run_mode {
+        let link = match services.run_mode {
             RunMode::Stay | RunMode::Serve => {
-                connection::vault_link_config(&vault, &dir, around).await
+                connection::vault_link_config(&vault, &dir, services).await
             }
             RunMode::Ask | RunMode::AskAndWrite => Ok(None),
         };
@@ -184,25 +185,25 @@ impl VaultSession {
             problems.push(problem);
             None
         });
-        around.active_note.clear();
+        services.active_note.clear();
         let home = (home, lock);
-        let (open, ears) = Self::assemble(vault, indexing, recent, store, home, around)?;
-        if around.run_mode.is_long_running() {
+        let (open, receivers) = Self::assemble(vault, indexing, recent, store, home, services)?;
+        if services.run_mode.is_long_running() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
-            problems.extend(open.resume_pending(around).await.err());
+            problems.extend(open.resume_pending(services).await.err());
             open.spawn(Arc::clone(&open).run_retention_loop(retention::RETENTION));
             open.spawn(Arc::clone(&open).run_conversations_loop());
-            open.spawn(Arc::clone(&open).run_titles_loop(around.pace));
+            open.spawn(Arc::clone(&open).run_titles_loop(services.pace));
         }
         // For one question too: a note that becomes private meanwhile is not told from the index.
         open.spawn(Arc::clone(&open).run_watcher());
-        if let Some(knocked) = around.second_start.get() {
+        if let Some(knocked) = services.second_start.get() {
             open.spawn(single_instance::serve_notifications(dir, Arc::clone(knocked)));
         }
-        let for_window = around.second_start.get().is_some();
-        open.spawn(Arc::clone(&open).run_index_loop(for_window, around.pace));
-        open.spawn_tasks(ears);
-        open.connect_hub(link, around);
+        let for_window = services.second_start.get().is_some();
+        open.spawn(Arc::clone(&open).run_index_loop(for_window, services.pace));
+        open.spawn_tasks(receivers);
+        open.connect_hub(link, services);
         Ok((open, problems))
     }
 
@@ -212,59 +213,59 @@ impl VaultSession {
         recent: RecentNotes,
         store: Store,
         (home, lock): (VaultDataDir, Arc<VaultLock>),
-        around: &AppServices,
+        services: &AppServices,
     ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
-        let (tasks, cancel, hub, hub_events) = start_tasks_and_hub(around.pace);
-        let (bell, deciding, recollection) = (Arc::default(), Arc::default(), Arc::default());
-        let keeper = PrivacyGuard::new(&vault, &indexing.index, around.config.private_rules());
-        let (news, heard) = mpsc::unbounded_channel();
-        let registry = Arc::new(tool_registry(&store, &indexing, &keeper, &news)?);
+        let (tasks, cancel, hub, hub_events) = start_tasks_and_hub(services.pace);
+        let (outbox_ready, change_lock, cache) = (Arc::default(), Arc::default(), Arc::default());
+        let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
+        let (domain_events, event_receiver) = mpsc::unbounded_channel();
+        let registry = Arc::new(tool_registry(&store, &indexing, &guard, &domain_events)?);
         let service = LlmService::new(ServiceParts {
             registry: Arc::clone(&registry),
-            transcript: transcript(&store, &bell, &keeper, &recollection, &around.config),
+            transcript: transcript(&store, &outbox_ready, &guard, &cache, &services.config),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
                 indexer: indexing.clone(),
                 store: store.clone(),
-                config: around.config.clone(),
-                run_mode: around.run_mode,
-                domain_events: news.clone(),
-                turn_cache: recollection,
-                change_lock: Arc::clone(&deciding),
-                privacy_guard: Arc::clone(&keeper),
+                config: services.config.clone(),
+                run_mode: services.run_mode,
+                domain_events: domain_events.clone(),
+                turn_cache: cache,
+                change_lock: Arc::clone(&change_lock),
+                privacy_guard: Arc::clone(&guard),
                 _lock: Arc::clone(&lock),
             }),
-            policy: turn_policy(&store, &keeper, around, &registry, &news),
+            policy: turn_policy(&store, &guard, services, &registry, &domain_events),
             tasks: tasks.clone(),
             cancel: cancel.clone(),
-            time_scale: around.pace,
+            time_scale: services.pace,
         });
         let open = Self {
-            sample: vault.folder() == around.data.sample(),
+            sample: vault.folder() == services.data.sample(),
             vault,
             indexer: indexing,
-            privacy_guard: keeper,
+            privacy_guard: guard,
             store,
-            config: around.config.clone(),
+            config: services.config.clone(),
             service,
-            answering: around.model_selector.clone(),
-            active_note: around.active_note.clone(),
-            feed: around.feed.clone(),
-            jobs: around.jobs.clone(),
+            answering: services.model_selector.clone(),
+            active_note: services.active_note.clone(),
+            feed: services.feed.clone(),
+            jobs: services.jobs.clone(),
             hub,
             inbox_ready: Notify::new(),
             stalled_messages: inbox::StalledMessages::default(),
-            outbox_ready: bell,
+            outbox_ready,
             titles_due: Notify::new(),
             context_uses: ContextUses::default(),
-            domain_events: news,
-            change_lock: deciding,
+            domain_events,
+            change_lock,
             applying: Mutex::default(),
             purge_lock: tokio::sync::Mutex::default(),
             viewed_note: tokio::sync::Mutex::default(),
             recent,
             folder_status: FolderStatus::default(),
-            pace: around.pace,
+            pace: services.pace,
             hub_status: Mutex::new(HubStatus::off()),
             id: home.id,
             data_folder: home.dir,
@@ -273,17 +274,17 @@ impl VaultSession {
             _lock: lock,
             connect_task: Mutex::default(),
         };
-        Ok((Arc::new(open), SessionReceivers { domain_events: heard, hub_events }))
+        Ok((Arc::new(open), SessionReceivers { domain_events: event_receiver, hub_events }))
     }
 
-    fn spawn_tasks(self: &Arc<Self>, ears: SessionReceivers) {
+    fn spawn_tasks(self: &Arc<Self>, receivers: SessionReceivers) {
         let (ended, endings) = mpsc::unbounded_channel();
         let announcer =
             EventPublisher::new(self.store.clone(), self.feed.clone(), self.context_uses.clone());
-        self.spawn(announcer.run(ears.domain_events, ended));
+        self.spawn(announcer.run(receivers.domain_events, ended));
         self.spawn(Arc::clone(self).run_turn_end_loop(endings));
         let (state, watched) = watch::channel(HubState::Off);
-        self.spawn(inbox::run_receive_loop(Arc::clone(self), ears.hub_events, state));
+        self.spawn(inbox::run_receive_loop(Arc::clone(self), receivers.hub_events, state));
         self.spawn(inbox::run_inbox_loop(Arc::clone(self)));
         self.spawn(outbox::run_delivery_loop(Arc::clone(self), watched, self.pace));
     }
@@ -294,9 +295,9 @@ impl VaultSession {
     }
 
     /// Tells the announcer what happened.
-    pub(crate) fn emit(&self, news: DomainEvent) {
-        // Nobody listens once the vault is being closed; then the news are of no use.
-        let _ = self.domain_events.send(news);
+    pub(crate) fn emit(&self, event: DomainEvent) {
+        // Nobody listens once the vault is being closed; then the event is of no use.
+        let _ = self.domain_events.send(event);
     }
 
     /// Resolves when all that happened so far is in the feed, or the vault is being closed.
@@ -317,9 +318,9 @@ impl VaultSession {
         self.cancel.run_until_cancelled(work).await
     }
 
-    async fn resume_pending(self: &Arc<Self>, around: &AppServices) -> Result<(), UserError> {
+    async fn resume_pending(self: &Arc<Self>, services: &AppServices) -> Result<(), UserError> {
         // Before any hub message is read.
-        let assigned = connection::assign_to_configured_hub(&self.store, around).await;
+        let assigned = connection::assign_to_configured_hub(&self.store, services).await;
         let resumed = inbox::resume_unfinished(self).await;
         for turn in self.store.open_turns().await.map_err(store_error)? {
             self.service.wake(&turn.conversation);
@@ -412,36 +413,35 @@ fn start_tasks_and_hub(
 fn turn_policy(
     store: &Store,
     guard: &Arc<PrivacyGuard>,
-    around: &AppServices,
+    services: &AppServices,
     registry: &Arc<ToolRegistry>,
-    news: &mpsc::UnboundedSender<DomainEvent>,
+    domain_events: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Arc<AppTurnPolicy> {
     Arc::new(AppTurnPolicy {
         privacy_guard: Arc::clone(guard),
         store: store.clone(),
-        config: around.config.clone(),
-        model_selector: around.model_selector.clone(),
+        config: services.config.clone(),
+        model_selector: services.model_selector.clone(),
         tools: registered_tools(registry),
         registry: Arc::clone(registry),
-        domain_events: news.clone(),
+        domain_events: domain_events.clone(),
     })
 }
 
 fn transcript(
     store: &Store,
-    bell: &Arc<Notify>,
+    outbox_ready: &Arc<Notify>,
     guard: &Arc<PrivacyGuard>,
-    recollection: &Arc<TurnCache>,
+    turn_cache: &Arc<TurnCache>,
     config: &Config,
 ) -> Arc<StoreTranscript> {
     guard.set_effect_history(store.clone());
-    let (bell, keeper) = (Arc::clone(bell), Arc::clone(guard));
     Arc::new(StoreTranscript {
         store: store.clone(),
-        outbox_ready: bell,
-        privacy_guard: keeper,
+        outbox_ready: Arc::clone(outbox_ready),
+        privacy_guard: Arc::clone(guard),
         config: config.clone(),
-        turn_cache: Arc::clone(recollection),
+        turn_cache: Arc::clone(turn_cache),
     })
 }
 
@@ -450,13 +450,14 @@ fn tool_registry(
     store: &Store,
     indexing: &Indexer,
     guard: &Arc<PrivacyGuard>,
-    news: &mpsc::UnboundedSender<DomainEvent>,
+    domain_events: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(guard) };
     let desk = TurnDesk { store: store.clone(), privacy_guard: Arc::clone(guard) };
     let (archive, desk) = (Arc::new(archive), Arc::new(desk));
     let index = indexing.index.clone();
-    let questions = Arc::new(StoreQuestions { store: store.clone(), domain_events: news.clone() });
+    let questions =
+        Arc::new(StoreQuestions { store: store.clone(), domain_events: domain_events.clone() });
     catalog(ToolDeps {
         vault: guard.vault_for_models(),
         index,

@@ -44,7 +44,7 @@ impl QuestionResolver for StoreQuestions {
             (QuestionResolution::Answer, None) => {
                 let answered = self.store.answer_question(turn, question, now()).await;
                 answered.map_err(store_error).map_err(question_error)?;
-                // Nobody listens once the vault is being closed; then the news are of no use.
+                // Nobody listens once the vault is being closed; then the event is of no use.
                 let _ = self.domain_events.send(DomainEvent::Resolved(pending.question));
                 Ok(())
             }

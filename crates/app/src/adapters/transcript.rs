@@ -276,14 +276,14 @@ mod tests {
         let vault = vault::Vault::open(folder.path()).expect("a vault");
         let rules = protocol::PrivateRules::default();
         let index = index::Index::new(&vault, rules.clone(), &folder.path().join("index"));
-        let keeper = PrivacyGuard::new(&vault, &index, rules);
+        let privacy_guard = PrivacyGuard::new(&vault, &index, rules);
         let data = crate::workspace::data_dir::DataDir::at(folder.path().join("data"))
             .expect("a directory");
         let (config, _outdated) = Config::load(&data);
         let transcript = StoreTranscript {
             store: store.clone(),
             outbox_ready: Arc::default(),
-            privacy_guard: keeper,
+            privacy_guard,
             config,
             turn_cache: Arc::default(),
         };

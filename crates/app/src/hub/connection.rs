@@ -62,11 +62,11 @@ pub(crate) fn configured_hub(settings: &HubSettings) -> Option<String> {
 /// configured now.
 pub(crate) async fn assign_to_configured_hub(
     store: &Store,
-    around: &AppServices,
+    services: &AppServices,
 ) -> Result<(), UserError> {
-    let Some(hub) = configured_hub(&around.config.get().hub) else { return Ok(()) };
+    let Some(hub) = configured_hub(&services.config.get().hub) else { return Ok(()) };
     store.name_unnamed_hub(&hub).await.map_err(store_error)?;
-    let data = around.data.clone();
+    let data = services.data.clone();
     run_blocking(move || token_owner::assign_unowned(&data, &hub)).await?
 }
 
@@ -75,17 +75,17 @@ pub(crate) async fn assign_to_configured_hub(
 pub(crate) async fn vault_link_config(
     vault: &Vault,
     home: &Path,
-    around: &AppServices,
+    services: &AppServices,
 ) -> Result<Option<LinkConfig>, UserError> {
-    let mut hub = around.config.hub_in_file();
+    let mut hub = services.config.hub_in_file();
     let link = link_config(&hub).map_err(config_error)?;
-    if link.is_none() || vault.folder() == around.data.sample() {
-        around.config.set_hub_name(None);
+    if link.is_none() || vault.folder() == services.data.sample() {
+        services.config.set_hub_name(None);
         return Ok(link);
     }
-    let (data, home, wanted) = (around.data.clone(), home.to_owned(), hub.name);
+    let (data, home, wanted) = (services.data.clone(), home.to_owned(), hub.name);
     hub.name = run_blocking(move || client_name::choose_name(&data, &home, &wanted)).await??;
-    around.config.set_hub_name(Some(hub.name.clone()));
+    services.config.set_hub_name(Some(hub.name.clone()));
     link_config(&hub).map_err(config_error)
 }
 
@@ -180,7 +180,7 @@ impl App {
 
 impl VaultSession {
     /// Links to a hub, with the token that is kept for it, or to none. Returns at once.
-    pub(crate) fn connect_hub(self: &Arc<Self>, link: Option<LinkConfig>, around: &AppServices) {
+    pub(crate) fn connect_hub(self: &Arc<Self>, link: Option<LinkConfig>, services: &AppServices) {
         let this = CancellationToken::new();
         {
             let mut linking = self.linking();
@@ -195,7 +195,7 @@ impl VaultSession {
                 self.hub.configure(None);
             }
             Some(link) => {
-                let (data, keyring) = (around.data.clone(), around.keyring.clone());
+                let (data, keyring) = (services.data.clone(), services.keyring.clone());
                 let presenting = connect_with_token(Arc::clone(self), link, data, keyring);
                 self.spawn(async move {
                     this.run_until_cancelled(presenting).await;

@@ -57,8 +57,8 @@ impl VaultSession {
         if self.config.private_rules().is_empty() {
             return Ok(vec![None; paths.len()]);
         }
-        let (keeper, most) = (Arc::clone(&self.privacy_guard), self.shown_at_most().await);
-        run_blocking(move || keeper.kept_from(most, &paths)).await
+        let (guard, most) = (Arc::clone(&self.privacy_guard), self.shown_at_most().await);
+        run_blocking(move || guard.kept_from(most, &paths)).await
     }
 
     /// The rule that hides some text of a conversation, in the branch that is shown of it, at the

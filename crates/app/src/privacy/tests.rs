@@ -64,7 +64,7 @@ fn folder() -> (tempfile::TempDir, Vault) {
 }
 
 /// Of a vault whose index does not stand yet.
-fn keeper_of(vault: &Vault, rules: PrivateRules) -> Arc<PrivacyGuard> {
+fn guard_over(vault: &Vault, rules: PrivateRules) -> Arc<PrivacyGuard> {
     let dir = tempfile::tempdir().expect("a folder");
     PrivacyGuard::new(vault, &Index::new(vault, rules.clone(), dir.path()), rules)
 }
@@ -81,34 +81,34 @@ async fn heard(guard: &PrivacyGuard, most: Privacy, rows: Vec<Message>) -> Strin
 async fn text_for_another_provider_is_withheld_with_all_messages_about_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&[], &["#home"]), rules(&[], &["Secret"]), rules(&["tags: home"], &[])] {
-        let keeper = keeper_of(&vault, rules);
-        let told = heard(&keeper, Privacy::Open, story("Secret.md", "tags: [home]")).await;
+        let guard = guard_over(&vault, rules);
+        let told = heard(&guard, Privacy::Open, story("Secret.md", "tags: [home]")).await;
         assert!(!told.contains(CANARY) && !told.contains("Secret.md"), "{told}");
         assert!(told.contains("what does it say?") && told.contains("Time: 1"), "{told}");
     }
     // The control: who may see it hears everything.
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
-    let told = heard(&keeper, Privacy::Local, story("Secret.md", "tags: [home]")).await;
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
+    let told = heard(&guard, Privacy::Local, story("Secret.md", "tags: [home]")).await;
     assert!(told.contains(CANARY) && told.contains("Secret.md"), "{told}");
 }
 
 #[tokio::test]
 async fn a_renamed_note_is_recognized_by_its_text() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&["#home"], &[]));
-    let told = heard(&keeper, Privacy::Open, story("Before.md", "tags: [home]")).await;
+    let guard = guard_over(&vault, rules(&["#home"], &[]));
+    let told = heard(&guard, Privacy::Open, story("Before.md", "tags: [home]")).await;
     assert!(!told.contains(CANARY), "{told}");
 }
 
 #[tokio::test]
 async fn messages_about_open_notes_are_sent_whole() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&["#home"], &["Diary"]));
+    let guard = guard_over(&vault, rules(&["#home"], &["Diary"]));
     let rows = story("Open.md", "title: x");
     let turn = TurnId::from("three");
-    keeper.begin(&turn, Privacy::Open).await.expect("begun");
+    guard.begin(&turn, Privacy::Open).await.expect("begun");
     assert_eq!(
-        keeper.redact_for_turn(&turn, rows.clone(), &SourcesByTurn::new()).await.expect("heard").0,
+        guard.redact_for_turn(&turn, rows.clone(), &SourcesByTurn::new()).await.expect("heard").0,
         rows
     );
 }
@@ -116,11 +116,11 @@ async fn messages_about_open_notes_are_sent_whole() {
 #[tokio::test]
 async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&["#home"], &[]));
+    let guard = guard_over(&vault, rules(&["#home"], &[]));
     let two = TurnId::from("two");
-    keeper.begin(&two, Privacy::Open).await.expect("begun");
-    keeper.end(&two);
-    let told = heard(&keeper, Privacy::Open, story("Secret.md", "tags: [home]")).await;
+    guard.begin(&two, Privacy::Open).await.expect("begun");
+    guard.end(&two);
+    let told = heard(&guard, Privacy::Open, story("Secret.md", "tags: [home]")).await;
     assert!(told.contains("As I said") && !told.contains("It says"), "{told}");
 }
 
@@ -129,15 +129,15 @@ async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
 /// while the server counted as another computer, and then ran with what `begins` says.
 async fn heard_after_switch(begins: &[Privacy]) -> String {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
     let one = TurnId::from("one");
-    keeper.begin(&one, Privacy::Open).await.expect("begun");
+    guard.begin(&one, Privacy::Open).await.expect("begun");
     for most in begins {
-        keeper.change_model(&one, *most).await.expect("another model");
+        guard.change_model(&one, *most).await.expect("another model");
     }
     let rows = story("Secret.md", "tags: [home]");
-    keeper.end(&one);
-    heard(&keeper, Privacy::Open, rows).await
+    guard.end(&one);
+    heard(&guard, Privacy::Open, rows).await
 }
 
 #[tokio::test]
@@ -182,11 +182,11 @@ async fn heard_from(guard: &PrivacyGuard, note: &str) -> String {
 async fn text_from_a_hidden_note_is_withheld_though_it_does_not_name_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&[], &["#home"]), rules(&["Secret"], &[]), rules(&[], &["tags: home"])] {
-        let keeper = keeper_of(&vault, rules);
-        let told = heard_from(&keeper, "Secret.md").await;
+        let guard = guard_over(&vault, rules);
+        let told = heard_from(&guard, "Secret.md").await;
         assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
         // The control: what came from an open note is heard whole.
-        let told = heard_from(&keeper, "Open.md").await;
+        let told = heard_from(&guard, "Open.md").await;
         assert_eq!(told.matches(CANARY).count(), 3, "{told}");
     }
 }
@@ -195,11 +195,11 @@ async fn text_from_a_hidden_note_is_withheld_though_it_does_not_name_it() {
 async fn text_of_a_missing_note_is_withheld_under_any_rule_that_may_hide_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&["#home"], &[]), rules(&["Secret"], &[]), rules(&[], &["Diary"])] {
-        let told = heard_from(&keeper_of(&vault, rules), "Gone.md").await;
+        let told = heard_from(&guard_over(&vault, rules), "Gone.md").await;
         assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
     }
     // The control: no rule hides anything.
-    let told = heard_from(&keeper_of(&vault, rules(&[], &[])), "Gone.md").await;
+    let told = heard_from(&guard_over(&vault, rules(&[], &[])), "Gone.md").await;
     assert!(told.contains(CANARY), "{told}");
 }
 
@@ -207,23 +207,23 @@ async fn text_of_a_missing_note_is_withheld_under_any_rule_that_may_hide_it() {
 /// note, and turn `four` hears of both.
 async fn heard_after(rules: PrivateRules, happens: impl FnOnce(&std::path::Path)) -> String {
     let (folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules);
+    let guard = guard_over(&vault, rules);
     let source = Source::Note(NotePath::parse("Open.md").expect("a path"));
     let told = SourcesByTurn::from([(TurnId::from("two"), BTreeSet::from([source]))]);
     let mut rows = nameless("two");
     for turn in ["two", "three"].map(TurnId::from) {
-        keeper.begin(&turn, Privacy::Open).await.expect("begun");
-        let (heard, _) = keeper.redact_for_turn(&turn, rows.clone(), &told).await.expect("heard");
+        guard.begin(&turn, Privacy::Open).await.expect("begun");
+        let (heard, _) = guard.redact_for_turn(&turn, rows.clone(), &told).await.expect("heard");
         assert_eq!(heard, rows, "the control: it is open");
-        keeper.end(&turn);
+        guard.end(&turn);
         if turn.as_str() == "two" {
             rows.extend(nameless("three"));
         }
     }
     happens(folder.path());
     let four = TurnId::from("four");
-    keeper.begin(&four, Privacy::Open).await.expect("begun");
-    let (heard, _) = keeper.redact_for_turn(&four, rows, &told).await.expect("heard");
+    guard.begin(&four, Privacy::Open).await.expect("begun");
+    let (heard, _) = guard.redact_for_turn(&four, rows, &told).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 
@@ -251,52 +251,52 @@ async fn what_was_read_while_open_is_withheld_once_the_note_is_moved_or_gone() {
 #[tokio::test]
 async fn a_turn_that_was_told_nothing_of_a_note_that_is_gone_stays_as_it_is() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&["Diary"], &[]));
+    let guard = guard_over(&vault, rules(&["Diary"], &[]));
     let gone = Source::Note(NotePath::parse("Gone.md").expect("a path"));
     let told = SourcesByTurn::from([(TurnId::from("two"), BTreeSet::from([gone]))]);
     let (mut rows, three) = (nameless("two"), TurnId::from("three"));
-    keeper.begin(&three, Privacy::Open).await.expect("begun");
-    let (_, mark) = keeper.redact_for_turn(&three, rows.clone(), &told).await.expect("heard");
-    keeper.end(&three);
+    guard.begin(&three, Privacy::Open).await.expect("begun");
+    let (_, mark) = guard.redact_for_turn(&three, rows.clone(), &told).await.expect("heard");
+    guard.end(&three);
     rows.extend(nameless("three"));
     let four = TurnId::from("four");
-    keeper.begin(&four, Privacy::Open).await.expect("begun");
-    let (heard, again) = keeper.redact_for_turn(&four, rows, &told).await.expect("heard");
+    guard.begin(&four, Privacy::Open).await.expect("begun");
+    let (heard, again) = guard.redact_for_turn(&four, rows, &told).await.expect("heard");
     let heard = serde_json::to_string(&heard).expect("json");
     assert_eq!(heard.matches(CANARY).count(), 3, "of `three` alone: {heard}");
     assert_eq!(mark, again);
     // A summary of earlier rows counts by its fingerprint, which must differ here.
     let (_, whole) =
-        keeper.redact_for_turn(&four, Vec::new(), &SourcesByTurn::new()).await.expect("heard");
+        guard.redact_for_turn(&four, Vec::new(), &SourcesByTurn::new()).await.expect("heard");
     assert_ne!(mark, whole);
 }
 
 #[tokio::test]
 async fn behind_a_turn_about_a_hidden_note_only_the_users_messages_are_sent() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
     let mut rows = story("Secret.md", "tags: [home]");
     rows.extend(nameless("four"));
-    let told = heard(&keeper, Privacy::Open, rows).await;
+    let told = heard(&guard, Privacy::Open, rows).await;
     assert!(!told.contains(CANARY), "{told}");
 }
 
 #[tokio::test]
 async fn a_turn_that_goes_on_after_a_start_does_not_hear_what_it_heard_before() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&["#home"], &[]));
+    let guard = guard_over(&vault, rules(&["#home"], &[]));
     let turn = TurnId::from("one");
     let rows = story("Secret.md", "tags: [home]");
     // The control: one that began under these rules was never told.
-    keeper.begin(&turn, Privacy::Open).await.expect("begun");
+    guard.begin(&turn, Privacy::Open).await.expect("begun");
     let (whole, _) =
-        keeper.redact_for_turn(&turn, rows.clone(), &SourcesByTurn::new()).await.expect("heard");
+        guard.redact_for_turn(&turn, rows.clone(), &SourcesByTurn::new()).await.expect("heard");
     assert!(serde_json::to_string(&whole).expect("json").contains("It says"));
 
-    let keeper = keeper_of(&vault, rules_again());
-    keeper.resume(&turn, Privacy::Open).await.expect("begun");
+    let guard = guard_over(&vault, rules_again());
+    guard.resume(&turn, Privacy::Open).await.expect("begun");
     let (heard, _) =
-        keeper.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await.expect("heard");
+        guard.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await.expect("heard");
     assert!(!serde_json::to_string(&heard).expect("json").contains(CANARY));
 }
 
@@ -307,7 +307,7 @@ fn rules_again() -> PrivateRules {
 #[tokio::test]
 async fn a_question_about_a_hidden_note_is_not_quoted_to_who_may_not_see_the_note() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
     for said in [
         format!(
             "The user has put your question “Is it {CANARY}?” aside: what follows is no answer."
@@ -320,7 +320,7 @@ async fn a_question_about_a_hidden_note_is_not_quoted_to_who_may_not_see_the_not
         let mut rows = story("Secret.md", "tags: [home]");
         let text = format!("<context>\nTime: 2\n{said}\n</context>");
         rows.push(row("three", Role::User, MessagePart::Context { text }));
-        let told = heard(&keeper, Privacy::Open, rows).await;
+        let told = heard(&guard, Privacy::Open, rows).await;
         assert!(!told.contains(CANARY), "{told}");
         assert!(told.contains("Time: 2") && told.contains("(withheld)"), "{told}");
     }
@@ -338,11 +338,11 @@ fn choice(turns: [&str; 2], option: &str, answer: &str) -> Vec<Message> {
 #[tokio::test]
 async fn an_option_from_a_hidden_note_is_not_told_as_the_text_of_who_chose_it() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
     // Their model might see no more than the one that hears of them.
     for turn in ["five", "six"].map(TurnId::from) {
-        keeper.begin(&turn, Privacy::Open).await.expect("begun");
-        keeper.end(&turn);
+        guard.begin(&turn, Privacy::Open).await.expect("begun");
+        guard.end(&turn);
     }
     let asks = |answer: &str| {
         let mut rows = story("Secret.md", "tags: [home]");
@@ -350,62 +350,62 @@ async fn an_option_from_a_hidden_note_is_not_told_as_the_text_of_who_chose_it() 
         rows
     };
     for answer in [CANARY, " Canary-7F3A "] {
-        let told = heard(&keeper, Privacy::Open, asks(answer)).await.to_lowercase();
+        let told = heard(&guard, Privacy::Open, asks(answer)).await.to_lowercase();
         assert!(!told.contains(CANARY), "{told}");
         assert!(told.contains("(chose one of the offered answers)"), "{told}");
     }
-    let told = heard(&keeper, Privacy::Open, asks("Neither of them.")).await;
+    let told = heard(&guard, Privacy::Open, asks("Neither of them.")).await;
     assert!(told.contains("Neither of them.") && !told.contains("(chose"), "{told}");
     // The same option of a question that is heard, and before it.
     let mut rows = story("Secret.md", "tags: [home]");
     rows.extend(choice(["four", "five"], "Yes", "Yes"));
     rows.extend(choice(["five", "six"], "Yes", "Yes"));
-    let told = heard(&keeper, Privacy::Open, rows).await;
+    let told = heard(&guard, Privacy::Open, rows).await;
     assert_eq!(told.matches("(chose one of the offered answers)").count(), 1, "{told}");
     assert_eq!(told.matches("\"Yes\"").count(), 2, "the option and its choice: {told}");
     // The control: who may see the note is told the choice.
-    let told = heard(&keeper, Privacy::Local, asks(CANARY)).await;
+    let told = heard(&guard, Privacy::Local, asks(CANARY)).await;
     assert!(!told.contains("(chose"), "{told}");
 }
 
 #[tokio::test]
 async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
     let secret = NotePath::parse("Secret.md").expect("a path");
-    let seen = keeper.vault_for_models();
+    let seen = guard.vault_for_models();
     assert!(seen.hides(&secret), "nobody in particular");
     let (local, cloud) = (TurnId::from("local"), TurnId::from("cloud"));
-    keeper.begin(&local, Privacy::Local).await.expect("begun");
+    guard.begin(&local, Privacy::Local).await.expect("begun");
     assert!(!seen.hides(&secret));
-    keeper.begin(&cloud, Privacy::Open).await.expect("begun");
+    guard.begin(&cloud, Privacy::Open).await.expect("begun");
     assert!(seen.hides(&secret));
-    keeper.end(&cloud);
+    guard.end(&cloud);
     assert!(!seen.hides(&secret));
-    keeper.set_rules(rules(&["#home"], &[]));
+    guard.set_rules(rules(&["#home"], &[]));
     assert!(seen.hides(&secret), "new rules hold for a turn that runs");
-    let told = keeper.redact_names(&local, "changed Secret.md".to_owned()).await.expect("told");
+    let told = guard.redact_names(&local, "changed Secret.md".to_owned()).await.expect("told");
     assert_eq!(told, "changed (a private note)");
 }
 
 #[tokio::test]
 async fn a_turn_that_runs_again_counts_after_the_replay_of_its_messages_ended() {
     let (_folder, vault) = folder();
-    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let guard = guard_over(&vault, rules(&[], &["#home"]));
     let secret = NotePath::parse("Secret.md").expect("a path");
-    let seen = keeper.vault_for_models();
+    let seen = guard.vault_for_models();
     let (local, cloud) = (TurnId::from("local"), TurnId::from("cloud"));
-    keeper.begin(&local, Privacy::Local).await.expect("begun");
+    guard.begin(&local, Privacy::Local).await.expect("begun");
     // Its messages are heard for a title when it is continued.
-    keeper.begin_replay(&cloud, Privacy::Open).await.expect("begun");
+    guard.begin_replay(&cloud, Privacy::Open).await.expect("begun");
     assert!(seen.hides(&secret), "a replay counts too");
-    keeper.resume(&cloud, Privacy::Open).await.expect("begun");
-    keeper.end_replay(&cloud);
+    guard.resume(&cloud, Privacy::Open).await.expect("begun");
+    guard.end_replay(&cloud);
     assert!(seen.hides(&secret), "it still runs");
-    keeper.end(&cloud);
+    guard.end(&cloud);
     assert!(!seen.hides(&secret));
-    keeper.begin_replay(&cloud, Privacy::Open).await.expect("begun");
-    keeper.end_replay(&cloud);
+    guard.begin_replay(&cloud, Privacy::Open).await.expect("begun");
+    guard.end_replay(&cloud);
     assert!(!seen.hides(&secret));
 }
 
@@ -416,9 +416,9 @@ async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them(
     let rules = rules(&["Secret"], &["#home"]);
     let index = Index::new(&vault, rules.clone(), dir.path());
     index.catch_up(&std::sync::atomic::AtomicBool::new(false)).expect("built");
-    let keeper = PrivacyGuard::new(&vault, &index, rules.clone());
+    let guard = PrivacyGuard::new(&vault, &index, rules.clone());
     for most in [Privacy::Open, Privacy::Local] {
-        let hidden = keeper.vault.files_hidden_above(most).expect("listed");
+        let hidden = guard.vault.files_hidden_above(most).expect("listed");
         assert_eq!(index.files_hidden_above(&rules, most), Some(hidden), "{most:?}");
     }
     assert_eq!(
@@ -427,14 +427,14 @@ async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them(
         "other rules"
     );
     // As long as nothing changes there is nothing to do; what changes counts at once.
-    let before = keeper.view_for(Privacy::Open).await.expect("a view");
-    assert!(Arc::ptr_eq(&before, &keeper.view_for(Privacy::Open).await.expect("the same")));
+    let before = guard.view_for(Privacy::Open).await.expect("a view");
+    assert!(Arc::ptr_eq(&before, &guard.view_for(Privacy::Open).await.expect("the same")));
     assert!(!before.hidden_names.occur_in("Open.md"));
     std::fs::write(folder.path().join("Open.md"), "no longer #home").expect("written");
     index.refresh(&[NotePath::parse("Open.md").expect("a path")]);
-    assert!(keeper.view_for(Privacy::Open).await.expect("a view").hidden_names.occur_in("Open.md"));
+    assert!(guard.view_for(Privacy::Open).await.expect("a view").hidden_names.occur_in("Open.md"));
     assert!(
-        !keeper.view_for(Privacy::Local).await.expect("a view").hidden_names.occur_in("Open.md")
+        !guard.view_for(Privacy::Local).await.expect("a view").hidden_names.occur_in("Open.md")
     );
 }
 
@@ -447,12 +447,12 @@ async fn rejected_hunks_of_a_note_are_withheld_with_the_messages_about_it() {
         row("one", Role::User, MessagePart::Context { text: block }),
         row("one", Role::Assistant, MessagePart::Text { text: format!("Not {CANARY}, then.") }),
     ];
-    let keeper = keeper_of(&vault, rules(&["Secret"], &[]));
-    let told = heard(&keeper, Privacy::Open, rows.clone()).await;
+    let guard = guard_over(&vault, rules(&["Secret"], &[]));
+    let told = heard(&guard, Privacy::Open, rows.clone()).await;
     assert!(
         !told.contains(CANARY) && !told.contains("Secret") && told.contains("Time: 1"),
         "{told}"
     );
-    let keeper = keeper_of(&vault, rules(&["Open"], &[]));
-    assert!(heard(&keeper, Privacy::Open, rows).await.contains(CANARY), "the control");
+    let guard = guard_over(&vault, rules(&["Open"], &[]));
+    assert!(heard(&guard, Privacy::Open, rows).await.contains(CANARY), "the control");
 }

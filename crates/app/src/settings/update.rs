@@ -115,20 +115,20 @@ impl App {
     async fn save(&self, before: &Settings, after: Settings) -> Result<(), UserError> {
         let link = connection::link_config(&after.hub)
             .map_err(|error| UserError::other(sentence(&error.to_string())))?;
-        let around = self.services();
+        let services = self.services();
         // Rules that cannot be understood are not taken: nobody would know what they protect.
         PrivateRules::parse(&after.private).map_err(|error| UserError::other(error.to_string()))?;
-        around.config.ensure_valid()?;
-        let now = around.config.get();
+        services.config.ensure_valid()?;
+        let now = services.config.get();
         let extra_roots = self.admit_extra_roots(&after.extra_roots, &now.extra_roots).await?;
         let after = Settings { extra_roots, ..after };
         if before.hub != after.hub
             && link.is_some()
             && let Some(open) = self.open_session().await
         {
-            open.claim_hub_name(&around.data, &after.hub.name).await?;
+            open.claim_hub_name(&services.data, &after.hub.name).await?;
         }
-        let (config, before) = (around.config.clone(), before.clone());
+        let (config, before) = (services.config.clone(), before.clone());
         let saved = run_blocking(move || config.change(&before, &after)).await?;
         self.apply_settings(&now.hub).await;
         saved
@@ -136,35 +136,35 @@ impl App {
 
     /// Has everything go by the settings that were read last. The caller holds [`App::lock_settings`].
     async fn apply_settings(&self, before: &HubSettings) {
-        let around = self.services();
+        let services = self.services();
         if let Some(open) = self.open_session().await {
-            let rules = around.config.private_rules();
+            let rules = services.config.private_rules();
             open.privacy_guard.set_rules(rules.clone());
-            config::apply_read_settings(&open.vault, &around.config.get());
+            config::apply_read_settings(&open.vault, &services.config.get());
             // Other notes may be seen: the index looks again.
             open.indexer.set_rules(rules);
             self.reconnect_hub(&open, before).await;
         }
-        let (settings, trouble) = (around.config.get(), around.config.problem());
-        around.feed.publish(AppEvent::SettingsChanged { settings, trouble });
+        let (settings, trouble) = (services.config.get(), services.config.problem());
+        services.feed.publish(AppEvent::SettingsChanged { settings, trouble });
         self.reselect_model().await;
     }
 
     /// Links as the settings say now, where that is not as `before`.
     async fn reconnect_hub(&self, open: &SessionGuard, before: &HubSettings) {
-        let around = self.services();
-        if !around.run_mode.is_long_running() {
+        let services = self.services();
+        if !services.run_mode.is_long_running() {
             return;
         }
-        let link = connection::vault_link_config(&open.vault, &open.data_folder, around).await;
-        if around.config.get().hub == *before {
+        let link = connection::vault_link_config(&open.vault, &open.data_folder, services).await;
+        if services.config.get().hub == *before {
             return;
         }
         let link = link.unwrap_or_else(|error| {
-            around.feed.publish(AppEvent::Problem { error });
+            services.feed.publish(AppEvent::Problem { error });
             None
         });
-        open.connect_hub(link, around);
+        open.connect_hub(link, services);
     }
 
     /// The additional folders under the names that they get, if all new ones may be added.
