@@ -135,8 +135,8 @@ fn builder<R: Runtime>(
 fn is_open_already(data: &DataDir, arguments: &LaunchArgs) -> bool {
     let folder = arguments.vault.clone().or_else(|| data.last_vault());
     folder.is_some_and(|folder| {
-        let knocked = tauri::async_runtime::block_on(app::notify_running(data, &folder));
-        knocked == RunningInstance::Answered
+        let running = tauri::async_runtime::block_on(app::notify_running(data, &folder));
+        running == RunningInstance::Answered
     })
 }
 

@@ -247,10 +247,10 @@ async fn run_unhide_loop<R: Runtime>(
 
 async fn run_second_start_loop<R: Runtime>(
     host: AppHandle<R>,
-    knocked: std::sync::Arc<tokio::sync::Notify>,
+    second_start: std::sync::Arc<tokio::sync::Notify>,
 ) {
     loop {
-        knocked.notified().await;
+        second_start.notified().await;
         show_window(&host);
     }
 }

@@ -197,8 +197,8 @@ impl VaultSession {
         }
         // For one question too: a note that becomes private meanwhile is not told from the index.
         open.spawn(Arc::clone(&open).run_watcher());
-        if let Some(knocked) = services.second_start.get() {
-            open.spawn(single_instance::serve_notifications(dir, Arc::clone(knocked)));
+        if let Some(second_start) = services.second_start.get() {
+            open.spawn(single_instance::serve_notifications(dir, Arc::clone(second_start)));
         }
         let for_window = services.second_start.get().is_some();
         open.spawn(Arc::clone(&open).run_index_loop(for_window, services.pace));

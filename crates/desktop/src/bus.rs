@@ -55,13 +55,13 @@ impl Bus {
     }
 }
 
-/// The result of `work`, or an error, if one is known within `patience`.
+/// The result of `work`, or an error, if one is known within `timeout`.
 pub(crate) async fn with_timeout<T>(
-    patience: Duration,
+    timeout: Duration,
     work: impl Future<Output = zbus::Result<T>>,
 ) -> Result<T, String> {
-    match tokio::time::timeout(patience, work).await {
+    match tokio::time::timeout(timeout, work).await {
         Ok(done) => done.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", patience.as_secs())),
+        Err(_) => Err(format!("no answer within {} s", timeout.as_secs())),
     }
 }

@@ -221,10 +221,10 @@ impl Index {
     }
 
     /// Waits until it stands, or for so long.
-    pub fn wait_until_ready(&self, patience: Duration) {
+    pub fn wait_until_ready(&self, timeout: Duration) {
         let coverage = lock(&self.inner.coverage);
         // Whether it stands is asked afterwards, so it does not matter which of both ended it.
-        let _ = self.inner.ready.wait_timeout_while(coverage, patience, |now| !now.is_ready);
+        let _ = self.inner.ready.wait_timeout_while(coverage, timeout, |now| !now.is_ready);
     }
 
     /// Deletes all its files, which may hold texts that no note holds any more. It is not used

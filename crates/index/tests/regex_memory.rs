@@ -130,8 +130,8 @@ fn measure(work: &str) {
     if work == "control" {
         search_without_limit(length);
     } else {
-        let patience = Duration::from_secs(600);
-        let found = index.search(&vault, &ChangeSet::default(), &query(length), patience);
+        let timeout = Duration::from_secs(600);
+        let found = index.search(&vault, &ChangeSet::default(), &query(length), timeout);
         let found = found.expect("searched");
         assert_eq!((found.total, found.files, found.cut), (1, 1, None));
     }

@@ -122,13 +122,13 @@ impl Vault {
         self.write_pending_id();
         let mut intents = batch.into_intents(self);
         let mut missing = MissingFolders::of_order(&intents);
-        let (mut course, patience) = (Attempts::default(), RetryLimit::default());
+        let (mut attempts, limit) = (Attempts::default(), RetryLimit::default());
         for tries in 1.. {
             if intents.is_empty() {
                 break;
             }
             match with_fault_points!("intend", ledger.record_intents(&intents).await) {
-                Ok(()) => course.stale.clear(),
+                Ok(()) => attempts.stale.clear(),
                 Err(error) if tries == 1 => return Err(error.into()),
                 // The result of the first attempt stands.
                 Err(_) => {
@@ -144,18 +144,18 @@ impl Vault {
             // An intent that may still be open must not exist next to another one for its note.
             if record_outcomes(ledger, &outcomes).await == LedgerRecord::Part {
                 settled = LedgerRecord::Part;
-                course.record_attempt(outcomes, RetryPlan::default());
+                attempts.record_attempt(outcomes, RetryPlan::default());
                 break;
             }
             // Looked at last of all: what is saved from here on makes the next try stale.
-            let (outcomes, again) = match patience.allows_retry(tries) {
+            let (outcomes, again) = match limit.allows_retry(tries) {
                 true => self.wait_and_plan_retry(outcomes, &missing).await?,
                 false => (outcomes, RetryPlan::default()),
             };
-            intents = course.record_attempt(outcomes, again);
+            intents = attempts.record_attempt(outcomes, again);
         }
         held.unsettled = settled == LedgerRecord::Part;
-        let (vault, trashed) = (self.clone(), course.trashed());
+        let (vault, trashed) = (self.clone(), attempts.trashed());
         let tidy_up = move || {
             let _held = held;
             vault.release_replaced_files();
@@ -164,7 +164,7 @@ impl Vault {
             }
         };
         spawn_blocking(tidy_up).await.map_err(|_| ApplyError::Interrupted)?;
-        Ok(course.into_applied(&places))
+        Ok(attempts.into_applied(&places))
     }
 }
 

@@ -177,7 +177,7 @@ async fn no_model_is_asked_for_the_hub_when_it_is_switched_off_paused_or_too_dea
         Settings { spending, ..settings_with_model(&model) },
     ] {
         let running = open(&home, settings).await;
-        // Ringing the bell leaves nothing that could be under way.
+        // Ending a conversation wakes the task for titles: one would be asked for now.
         running.app.end_conversation(&chat).await.expect("ended");
         tokio::time::timeout(
             fast_time_scale().scale(std::time::Duration::from_secs(20)),
@@ -207,7 +207,7 @@ async fn a_conversation_held_without_a_model_is_not_sent_to_one_that_is_connecte
     let words = running.send_and_wait(None, "where is the canary").await;
     running.replace_settings(settings_with_model(&model)).await;
     for id in [&command, &words] {
-        // Ringing the bell leaves nothing that could be under way.
+        // Ending a conversation wakes the task for titles: one would be asked for now.
         running.app.end_conversation(id).await.expect("ended");
     }
     tokio::time::timeout(

@@ -46,7 +46,7 @@ impl VaultSession {
             match told {
                 TitleProgress::GoOn => {}
                 TitleProgress::Nothing => {
-                    // Another model, or another month, rings no bell.
+                    // Nobody notifies this task of another model or another month.
                     let _ = tokio::time::timeout(
                         time_scale.scale(MAINTENANCE_INTERVAL),
                         self.titles_due.notified(),

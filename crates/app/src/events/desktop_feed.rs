@@ -34,8 +34,8 @@ impl App {
         self.window_focus().send_modify(change);
     }
 
-    /// Has each second window that is started on the vault ring the bell instead of opening. Counts for
-    /// vaults that are opened from now on.
+    /// Has each second window that is started on the vault notify this handle instead of opening. Counts
+    /// for vaults that are opened from now on.
     pub fn on_second_start(&self) -> Arc<Notify> {
         Arc::clone(self.services().second_start.get_or_init(Arc::default))
     }

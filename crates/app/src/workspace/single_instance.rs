@@ -49,10 +49,10 @@ async fn read_reply(home: &Path) -> io::Result<[u8; 5]> {
     Ok(answer)
 }
 
-/// Listens on the socket of the vault whose data is in `home`, and notifies `knocked` for each
+/// Listens on the socket of the vault whose data is in `home`, and notifies `second_start` for each
 /// connection, until it is dropped. The caller holds the vault's lock, so an existing socket
 /// belongs to a process that has ended.
-pub(crate) async fn serve_notifications(home: PathBuf, knocked: Arc<Notify>) {
+pub(crate) async fn serve_notifications(home: PathBuf, second_start: Arc<Notify>) {
     let listener = match listen(&home) {
         Ok(listener) => listener,
         Err(error) => {
@@ -65,7 +65,7 @@ pub(crate) async fn serve_notifications(home: PathBuf, knocked: Arc<Notify>) {
         if !stream.peer_cred().is_ok_and(|peer| peer.uid() == us) {
             continue;
         }
-        knocked.notify_one();
+        second_start.notify_one();
         // Five bytes fit into any socket's buffer; a client that has gone needs no answer.
         let _ = tokio::time::timeout(REPLY_TIMEOUT, stream.write_all(&SOCKET_REPLY)).await;
     }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_knocks_is_heard_while_somebody_is_there_and_not_before_or_after() {
+    async fn a_second_start_is_answered_while_a_window_listens_and_not_before_or_after() {
         let all = tempfile::tempdir().expect("a folder");
         let deep = all.path().join("a long name ".repeat(10));
         let data = DataDir::at(deep).expect("a data directory");
@@ -109,14 +109,14 @@ mod tests {
         assert_eq!(notify_running(&data, &folder).await, RunningInstance::Nobody, "no window");
 
         for _ in 0..2 {
-            let knocked = Arc::new(Notify::new());
+            let second_start = Arc::new(Notify::new());
             let mut server = tokio::task::JoinSet::new();
-            server.spawn(serve_notifications(home.clone(), Arc::clone(&knocked)));
+            server.spawn(serve_notifications(home.clone(), Arc::clone(&second_start)));
             // The socket exists as soon as its task has run once.
             while notify_running(&data, &folder).await == RunningInstance::Nobody {
                 tokio::task::yield_now().await;
             }
-            knocked.notified().await;
+            second_start.notified().await;
             server.shutdown().await;
             assert_eq!(
                 notify_running(&data, &folder).await,

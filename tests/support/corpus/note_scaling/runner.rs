@@ -102,8 +102,8 @@ fn measure_in_child(
 ) -> Result<Vec<(String, OperationCost)>, String> {
     let mut command = Command::new("timeout");
     // An operation that takes so long is not waited for; excessive memory ends the process.
-    let patience = sizes.time.as_secs().max(1) * 20;
-    command.arg(patience.to_string()).arg(program);
+    let timeout = sizes.time.as_secs().max(1) * 20;
+    command.arg(timeout.to_string()).arg(program);
     command.args(["notes-child", shape.name, &bytes.to_string()]);
     // Memory that was freed goes back at once; else an operation works in what the one before it left,
     // and seems to take none. The name and the options are those of jemalloc(3).

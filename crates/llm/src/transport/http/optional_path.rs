@@ -35,18 +35,18 @@ impl OptionalReply {
 }
 
 impl ApiClient {
-    /// The answer at one of the API's own paths, if the server gives it within `patience`.
-    pub(crate) async fn optional_reply(&self, path: &str, patience: Duration) -> OptionalReply {
-        self.reply(self.client.get(self.url(path)), patience).await
+    /// The answer at one of the API's own paths, if the server gives it within `timeout`.
+    pub(crate) async fn optional_reply(&self, path: &str, timeout: Duration) -> OptionalReply {
+        self.reply(self.client.get(self.url(path)), timeout).await
     }
 
     /// The same, of a path beside the API's own paths on the server.
     pub(crate) async fn optional_reply_at_root(
         &self,
         path: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> OptionalReply {
-        self.reply(self.client.get(self.url_at_root(path)), patience).await
+        self.reply(self.client.get(self.url_at_root(path)), timeout).await
     }
 
     /// The same, where the path is asked with a `body`.
@@ -54,9 +54,9 @@ impl ApiClient {
         &self,
         path: &str,
         body: &(impl Serialize + Sync),
-        patience: Duration,
+        timeout: Duration,
     ) -> OptionalReply {
-        self.reply(self.client.post(self.url_at_root(path)).json(body), patience).await
+        self.reply(self.client.post(self.url_at_root(path)).json(body), timeout).await
     }
 
     fn url_at_root(&self, path: &str) -> Url {
@@ -67,8 +67,8 @@ impl ApiClient {
         url
     }
 
-    async fn reply(&self, request: RequestBuilder, patience: Duration) -> OptionalReply {
-        let deadline = Instant::now() + patience;
+    async fn reply(&self, request: RequestBuilder, timeout: Duration) -> OptionalReply {
+        let deadline = Instant::now() + timeout;
         let asked = self.signed(request).send();
         let Ok(Ok(mut response)) = timeout_at(deadline, asked).await else {
             return OptionalReply::Unknown;

@@ -20,8 +20,8 @@ use crate::fixtures::service_world::{ServiceWorld, within};
 const KEY: &str = "sk-CANARY-7f3a";
 
 fn anthropic(base_url: &str) -> Result<Anthropic, ModelError> {
-    let patience = Duration::from_secs(30);
-    let deadlines = Deadlines { connect: patience, first_event: patience, idle: patience };
+    let timeout = Duration::from_secs(30);
+    let deadlines = Deadlines { connect: timeout, first_event: timeout, idle: timeout };
     Anthropic::new(AnthropicConfig {
         base_url: base_url.into(),
         key: KEY.into(),

@@ -19,8 +19,8 @@ use crate::fixtures::service_world::{ServiceWorld, within};
 const KEY: &str = "sk-CANARY-7f3a";
 
 fn openai(base_url: &str, key: &str) -> Result<OpenAi, ModelError> {
-    let patience = Duration::from_secs(30);
-    let deadlines = Deadlines { connect: patience, first_event: patience, idle: patience };
+    let timeout = Duration::from_secs(30);
+    let deadlines = Deadlines { connect: timeout, first_event: timeout, idle: timeout };
     OpenAi::new(OpenAiConfig {
         base_url: base_url.into(),
         key: key.into(),

@@ -21,7 +21,7 @@ use crate::providers::openai;
 
 /// The wait for the first event of an answer that ends soon, and the one that does not end in a test.
 const FIRST_EVENT: Duration = Duration::from_millis(600);
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A comment of an event stream.
 const COMMENT: &str = ":\n\n";
@@ -42,7 +42,7 @@ enum Api {
 
 impl Api {
     fn provider(self, base_url: String, first_event: Duration) -> Arc<dyn Provider> {
-        let deadlines = Deadlines { connect: PATIENCE, first_event, idle: first_event };
+        let deadlines = Deadlines { connect: TIMEOUT, first_event, idle: first_event };
         let (key, parameters) = ("sk-test".into(), RequestParameters::default());
         match self {
             Self::Local => {
@@ -164,7 +164,7 @@ async fn a_server_that_loads_its_model_is_waited_for_longer_than_one_that_fails(
     };
     for times in [2, 5] {
         let (mut world, mut server) =
-            world_with_measured_speed(Api::Local, PATIENCE, refusals(body, times)).await;
+            world_with_measured_speed(Api::Local, TIMEOUT, refusals(body, times)).await;
         let ending = world.say("What grows?").await;
         assert_eq!(ending.status, TurnStatus::Done, "{:?}", ending.error);
         let requests = std::iter::from_fn(|| server.requests.try_recv().ok()).count();
@@ -185,7 +185,7 @@ async fn the_wait_for_a_server_on_this_computer_can_be_stopped() {
     let comments = CannedAnswer { then, ..stream("") };
     for answer in [silent(), comments] {
         let (mut world, mut server) =
-            world_with_measured_speed(Api::Local, PATIENCE, vec![answer]).await;
+            world_with_measured_speed(Api::Local, TIMEOUT, vec![answer]).await;
         world.send("c", "What grows?").await;
         let reading =
             |event: &TurnEvent| matches!(event, TurnEvent::Waits(Some(ModelWait::Reading { .. })));

@@ -75,8 +75,8 @@ async fn pragmas_of(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
     let synchronous: i64 = synchronous.await.expect("sync");
     let keys = sqlx::query_scalar("PRAGMA foreign_keys").fetch_one(&mut *db);
     let keys: i64 = keys.await.expect("keys");
-    let patience = sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(db);
-    (mode, synchronous, keys, patience.await.expect("busy"))
+    let busy_timeout = sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(db);
+    (mode, synchronous, keys, busy_timeout.await.expect("busy"))
 }
 
 #[tokio::test]
