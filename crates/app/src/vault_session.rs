@@ -21,7 +21,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use tools::catalog::{ToolDeps, catalog};
 use vault::{Progress, Vault};
 
-use crate::adapters::active_note::{ActiveNoteState, TurnDesk};
+use crate::adapters::active_note::{ActiveNoteState, TurnEnvironment};
 use crate::adapters::archive::StoreArchive;
 use crate::adapters::changes::VaultChanges;
 use crate::adapters::ledger::StoreLedger;
@@ -62,7 +62,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct AppServices {
     pub(crate) data: DataDir,
     pub(crate) keyring: Keyring,
-    /// Rung when the user is not to be asked to unlock it any more.
+    /// Notified when the user is not to be asked to unlock it any more.
     pub(crate) unlocking: Notify,
     pub(crate) config: Config,
     pub(crate) feed: Feed,
@@ -95,16 +95,16 @@ pub(crate) struct VaultSession {
     pub(crate) feed: Feed,
     pub(crate) jobs: Jobs,
     pub(crate) hub: HubHandle,
-    /// Rung when messages of the hub were stored.
+    /// Notified when messages of the hub were stored.
     pub(crate) inbox_ready: Notify,
     pub(crate) stalled_messages: inbox::StalledMessages,
-    /// Rung when notifications were queued.
+    /// Notified when notifications were queued.
     pub(crate) outbox_ready: Arc<Notify>,
-    /// Rung when there may be a conversation to tell of.
+    /// Notified when there may be a conversation without a title or a summary.
     pub(crate) titles_due: Notify,
     /// How full the context window is with each conversation.
     pub(crate) context_uses: ContextUses,
-    /// For the announcer.
+    /// For the publisher.
     pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
     /// Held while a plan or a decision is carried out, so that neither sees the other half-way.
     pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
@@ -279,9 +279,9 @@ impl VaultSession {
 
     fn spawn_tasks(self: &Arc<Self>, receivers: SessionReceivers) {
         let (ended, endings) = mpsc::unbounded_channel();
-        let announcer =
+        let publisher =
             EventPublisher::new(self.store.clone(), self.feed.clone(), self.context_uses.clone());
-        self.spawn(announcer.run(receivers.domain_events, ended));
+        self.spawn(publisher.run(receivers.domain_events, ended));
         self.spawn(Arc::clone(self).run_turn_end_loop(endings));
         let (state, watched) = watch::channel(HubState::Off);
         self.spawn(inbox::run_receive_loop(Arc::clone(self), receivers.hub_events, state));
@@ -294,7 +294,7 @@ impl VaultSession {
         SessionGuard { session: Arc::clone(self), _token: self.tasks.token() }
     }
 
-    /// Tells the announcer what happened.
+    /// Tells the publisher what happened.
     pub(crate) fn emit(&self, event: DomainEvent) {
         // Nobody listens once the vault is being closed; then the event is of no use.
         let _ = self.domain_events.send(event);
@@ -453,19 +453,13 @@ fn tool_registry(
     domain_events: &mpsc::UnboundedSender<DomainEvent>,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(guard) };
-    let desk = TurnDesk { store: store.clone(), privacy_guard: Arc::clone(guard) };
-    let (archive, desk) = (Arc::new(archive), Arc::new(desk));
+    let environment = TurnEnvironment { store: store.clone(), privacy_guard: Arc::clone(guard) };
+    let (archive, environment) = (Arc::new(archive), Arc::new(environment));
     let index = indexing.index.clone();
     let questions =
         Arc::new(StoreQuestions { store: store.clone(), domain_events: domain_events.clone() });
-    catalog(ToolDeps {
-        vault: guard.vault_for_models(),
-        index,
-        archive,
-        environment: desk,
-        questions,
-    })
-    .map_err(|error| UserError::other(error.to_string()))
+    catalog(ToolDeps { vault: guard.vault_for_models(), index, archive, environment, questions })
+        .map_err(|error| UserError::other(error.to_string()))
 }
 
 /// All tools there are.

@@ -109,23 +109,25 @@ impl NotificationBoard {
         if self.service.is_none() {
             self.service = NotificationService::connect(&self.bus).await?;
         }
-        let Some(desk) = &self.service else { return Ok(()) };
+        let Some(service) = &self.service else { return Ok(()) };
         let replaces = self.shown.get(&card.key).copied().unwrap_or_default();
-        let id = desk.notify(&card, replaces).await?;
+        let id = service.notify(&card, replaces).await?;
         self.shown.insert(card.key, id);
         Ok(())
     }
 
     async fn withdraw(&mut self, key: &str) -> Result<(), String> {
-        let (Some(id), Some(desk)) = (self.shown.remove(key), &self.service) else { return Ok(()) };
-        desk.call("CloseNotification", &id).await.map(drop)
+        let (Some(id), Some(service)) = (self.shown.remove(key), &self.service) else {
+            return Ok(());
+        };
+        service.call("CloseNotification", &id).await.map(drop)
     }
 
     /// The next thing the service tells; waits for ever while there is none.
     async fn next_signal(&mut self) -> Message {
         loop {
-            let Some(desk) = &mut self.service else { return std::future::pending().await };
-            match desk.signals.next().await {
+            let Some(service) = &mut self.service else { return std::future::pending().await };
+            match service.signals.next().await {
                 Some(Ok(signal)) => return signal,
                 Some(Err(_)) => {}
                 None => self.service = None,
@@ -163,13 +165,13 @@ impl NotificationService {
             let rule = rule?.path(PATH)?.interface(NAME)?.build();
             MessageStream::for_match_rule(rule, &connection, None).await
         });
-        let mut desk = Self { signals: signals.await?, connection, markup: MarkupSupport::Text };
-        let able = desk.call("GetCapabilities", &()).await?;
+        let mut service = Self { signals: signals.await?, connection, markup: MarkupSupport::Text };
+        let able = service.call("GetCapabilities", &()).await?;
         let able = able.body().deserialize::<Vec<String>>().map_err(|error| error.to_string())?;
         if able.iter().any(|word| word == "body-markup") {
-            desk.markup = MarkupSupport::Markup;
+            service.markup = MarkupSupport::Markup;
         }
-        Ok(Some(desk))
+        Ok(Some(service))
     }
 
     async fn notify(&self, card: &DesktopNotification, replaces: u32) -> Result<u32, String> {

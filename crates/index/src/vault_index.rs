@@ -94,7 +94,7 @@ struct IndexState {
     /// The notes that were refreshed since the survey began that is to become the view.
     refreshed_since: Mutex<Option<BTreeSet<NotePath>>>,
     coverage: Mutex<Coverage>,
-    /// Rung when it stands.
+    /// Notified when it stands.
     ready: Condvar,
     /// The view that is on disk.
     saved_view: Mutex<Option<Arc<IndexView>>>,

@@ -69,9 +69,10 @@ pub(crate) async fn request_title(
             return Ok(TitleOutcome::Failed(None));
         }
     };
-    let gist = answer.text.as_deref().and_then(|words| parse::title_and_summary(words, wanted));
-    Ok(match gist {
-        Some(gist) => TitleOutcome::Told(gist, answer.asked),
+    let generated =
+        answer.text.as_deref().and_then(|words| parse::title_and_summary(words, wanted));
+    Ok(match generated {
+        Some(generated) => TitleOutcome::Told(generated, answer.asked),
         None => TitleOutcome::Failed(Some(answer.asked)),
     })
 }

@@ -16,14 +16,14 @@ use crate::privacy::PrivacyGuard;
 use crate::support::clock::now;
 use crate::support::errors::store_error;
 
-/// The desk of each turn. It follows from the message that the turn answers, so it is the same after a
+/// The open note of each turn. It follows from the message that the turn answers, so it is the same after a
 /// restart and whatever note is open by then.
-pub(crate) struct TurnDesk {
+pub(crate) struct TurnEnvironment {
     pub(crate) store: Store,
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
 }
 
-impl TurnDesk {
+impl TurnEnvironment {
     async fn find_sent_note(&self, turn: &TurnId) -> Result<SentNote, UserError> {
         let opening = self.store.opening_message(turn).await.map_err(store_error)?;
         let Some((message, _)) = opening else { return Ok(SentNote::NoneOpen) };
@@ -46,7 +46,7 @@ impl TurnDesk {
 }
 
 #[async_trait]
-impl Environment for TurnDesk {
+impl Environment for TurnEnvironment {
     async fn sent_note(&self, turn: &TurnId) -> SentNote {
         self.find_sent_note(turn).await.unwrap_or_else(|error| {
             tracing::error!(%error, "the open note of a turn could not be read");
@@ -79,14 +79,14 @@ pub(crate) struct OpenedFile {
     pub(crate) at: Timestamp,
 }
 
-/// A note that lies on the desk.
+/// The active note: the open one, with what is selected in it.
 #[derive(Clone)]
 pub(crate) struct ActiveNoteEntry {
     note: protocol::OpenNote,
     by: OpenedBy,
     /// `None` where the file is not known: in an additional folder.
     file: Option<OpenedFile>,
-    /// Since when it lies there.
+    /// Since when it is open.
     shown: Instant,
     /// When the selection was made.
     selected: Instant,
@@ -127,7 +127,7 @@ impl ActiveNoteEntry {
 const MAX_SELECTION_CHARS: usize = 8_000;
 
 impl ActiveNoteState {
-    /// Puts a note on the desk, which was this file before it was read.
+    /// Makes a note the active one, which was this file before it was read.
     pub(crate) fn show(&self, path: NotePath, file: Option<FileId>, by: OpenedBy) {
         let file = file.map(|file| OpenedFile { file, at: now() });
         let note = protocol::OpenNote { path, selected: String::new(), heading: None };
@@ -137,22 +137,22 @@ impl ActiveNoteState {
     }
 
     /// Notes what is selected in the note at `path`; of very much, the beginning. It is nothing to a
-    /// note that took its place on the desk meanwhile.
+    /// note that was opened in its place meanwhile.
     pub(crate) fn select(&self, path: &NotePath, selected: &str, heading: Option<String>) {
-        let mut desk = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lying) = desk.as_mut().filter(|lying| lying.note.path == *path) {
-            lying.selected = Instant::now();
-            lying.note.selected = selected.chars().take(MAX_SELECTION_CHARS).collect();
-            lying.note.heading = heading.filter(|_| !lying.note.selected.is_empty());
+        let mut active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = active.as_mut().filter(|entry| entry.note.path == *path) {
+            entry.selected = Instant::now();
+            entry.note.selected = selected.chars().take(MAX_SELECTION_CHARS).collect();
+            entry.note.heading = heading.filter(|_| !entry.note.selected.is_empty());
         }
     }
 
-    /// Clears the desk.
+    /// Leaves no note active.
     pub(crate) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The note that lies there, with its selection and since when.
+    /// The active note, with its selection and since when it is open.
     pub(crate) fn entry(&self) -> Option<ActiveNoteEntry> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

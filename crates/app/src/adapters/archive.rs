@@ -173,13 +173,13 @@ fn to_archive_entry(
             history.iter().find_map(to_archive_message).map(|said| title_from_text(&said.text));
         first.unwrap_or_else(|| "A conversation".to_owned())
     };
-    let gist = match conversation.summary.filter(|_| holds) {
+    let summary = match conversation.summary.filter(|_| holds) {
         Some(summary) => summary,
         None if is_whole => excerpt,
         None => "Withheld: it may tell of notes that are private.".to_owned(),
     };
     let (id, ended_at) = (conversation.id, conversation.updated_at);
-    ArchivedConversation { id, title, ended_at, summary: gist, sources: BTreeSet::new() }
+    ArchivedConversation { id, title, ended_at, summary, sources: BTreeSet::new() }
 }
 
 fn to_archive_message(message: &Message) -> Option<ArchivedMessage> {

@@ -26,7 +26,7 @@ use crate::workspace::crash_recovery;
 /// The transcript of one vault's conversations.
 pub(crate) struct StoreTranscript {
     pub(crate) store: Store,
-    /// Rung when notifications were queued.
+    /// Notified when notifications were queued.
     pub(crate) outbox_ready: Arc<Notify>,
     /// Filters what is private out of what a turn may hear.
     pub(crate) privacy_guard: Arc<PrivacyGuard>,

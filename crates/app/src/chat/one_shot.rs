@@ -171,7 +171,7 @@ async fn run_one_shot(
         turn_policy::effective_privacy(&*app.services().model_selector.selected().await).await;
     let history = redact_history(&open, most, question.history).await?;
     store_history(&open.store, &conversation, history, at).await?;
-    let message = UserMessage::new(question.text, Origin::Cli, WithNote::OnDesk);
+    let message = UserMessage::new(question.text, Origin::Cli, WithNote::Active);
     let mut prepared = open.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
         let context = redact_private(&open, most, context).await?;

@@ -45,8 +45,8 @@ pub(crate) struct UserMessage {
 pub(crate) enum WithNote {
     /// No note, and none is mentioned: the user is not in the window.
     Never,
-    /// The one that lies on the desk.
-    OnDesk,
+    /// The active one.
+    Active,
     /// The one that the composer showed; `None` where it showed none.
     Shown(Option<NotePath>),
     /// The one that was sent with the message of this turn, with the same selection.

@@ -92,8 +92,8 @@ impl VaultSession {
         outcome: &TitleOutcome,
     ) -> Result<TitleProgress, UserError> {
         match outcome {
-            TitleOutcome::Told(gist, asked) => {
-                let stored = self.store.store_title(&turn.turn, gist, asked).await;
+            TitleOutcome::Told(generated, asked) => {
+                let stored = self.store.store_title(&turn.turn, generated, asked).await;
                 stored.map_err(store_error)?;
                 self.emit(DomainEvent::Row(turn.conversation.clone()));
                 Ok(TitleProgress::GoOn)

@@ -109,7 +109,7 @@ impl Feed {
         state.seq
     }
 
-    /// Tells an onlooker, in place of an earlier one, what concerns more than the window, at once.
+    /// Tells an observer, in place of an earlier one, what concerns more than the window, at once.
     pub(crate) fn observe(&self) -> mpsc::UnboundedReceiver<AppEvent> {
         let (tell, heard) = mpsc::unbounded_channel();
         self.lock().observer = Some(tell);
@@ -148,9 +148,9 @@ impl FeedState {
     fn push(&mut self, event: AppEvent) {
         self.seq = self.seq.wrapping_add(1);
         self.is_view_taken = false;
-        if let Some(onlooker) = self.observer.as_ref().filter(|_| concerns_observer(&event)) {
+        if let Some(observer) = self.observer.as_ref().filter(|_| concerns_observer(&event)) {
             // One that has gone cares for nothing any more.
-            let _ = onlooker.send(event.clone());
+            let _ = observer.send(event.clone());
         }
         if self.listener.is_some() {
             self.pending.push(NumberedEvent { seq: self.seq, event });

@@ -61,7 +61,7 @@ struct RunningCall {
 }
 
 impl EventPublisher {
-    /// An announcer that has told nothing yet.
+    /// A publisher that has told nothing yet.
     pub(crate) fn new(store: Store, feed: Feed, context_uses: ContextUses) -> Self {
         Self { store, feed, context_uses, running_calls: HashMap::new() }
     }

@@ -46,11 +46,11 @@ pub(crate) struct Indexer {
     pub(crate) index: Index,
     /// As the user asks it. No tool is given it.
     pub(crate) user: UserIndex,
-    /// Rung when nobody knows what changed.
+    /// Notified when nobody knows what changed.
     rescan: Arc<Notify>,
-    /// Rung when something changed.
+    /// Notified when something changed.
     changed: Arc<Notify>,
-    /// Rung when there may be another snapshot.
+    /// Notified when there may be another snapshot.
     ranking_due: Arc<Notify>,
     /// Whether the window was told that it cannot be kept.
     is_problem_reported: Arc<AtomicBool>,

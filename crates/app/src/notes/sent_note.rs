@@ -54,10 +54,10 @@ enum SeenAs {
 }
 
 impl From<ActiveNoteEntry> for Choice {
-    fn from(lying: ActiveNoteEntry) -> Self {
-        let (line, age) = (lying.describe(), lying.selection_age());
-        let seen = lying.file().map_or(SeenAs::Name, SeenAs::File);
-        Self::Send(ToSend { note: lying.into_note(), line, age, seen })
+    fn from(active: ActiveNoteEntry) -> Self {
+        let (line, age) = (active.describe(), active.selection_age());
+        let seen = active.file().map_or(SeenAs::Name, SeenAs::File);
+        Self::Send(ToSend { note: active.into_note(), line, age, seen })
     }
 }
 
@@ -105,13 +105,13 @@ impl VaultSession {
     }
 
     async fn choice(&self, words: &UserMessage) -> Result<Choice, UserError> {
-        let lying = self.active_note.entry();
+        let active = self.active_note.entry();
         Ok(match &words.open_note {
             WithNote::Never => Choice::NoneOpen,
-            WithNote::OnDesk => lying.map_or(Choice::NoneOpen, Choice::from),
-            WithNote::Shown(None) => lying.map_or(Choice::NoneOpen, |_| Choice::Excluded),
-            WithNote::Shown(Some(path)) => match lying {
-                Some(lying) if lying.path() == path => lying.into(),
+            WithNote::Active => active.map_or(Choice::NoneOpen, Choice::from),
+            WithNote::Shown(None) => active.map_or(Choice::NoneOpen, |_| Choice::Excluded),
+            WithNote::Shown(Some(path)) => match active {
+                Some(active) if active.path() == path => active.into(),
                 // Another one was opened meanwhile: of this one the user saw only the name.
                 _ => Choice::Send(ToSend {
                     note: OpenNote { path: path.clone(), selected: String::new(), heading: None },

@@ -41,7 +41,7 @@ const MAX_WRITE_ATTEMPTS: u32 = 50;
 pub(crate) struct Config {
     data: DataDir,
     current: Arc<RwLock<LoadedConfig>>,
-    /// Rung when the file is another one than was read.
+    /// Notified when the file is another one than was read.
     reload_requests: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 

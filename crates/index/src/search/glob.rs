@@ -101,9 +101,9 @@ fn with_planned(entries: Vec<VaultEntry>, overlay: &ChangeSet) -> Vec<VaultEntry
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let modified = Timestamp(i64::try_from(now).unwrap_or_default());
-    let whereabouts = overlay.disk_locations();
+    let locations = overlay.disk_locations();
     let seen =
-        |entry: VaultEntry| Some(VaultEntry { path: whereabouts.locate(&entry.path)?, ..entry });
+        |entry: VaultEntry| Some(VaultEntry { path: locations.locate(&entry.path)?, ..entry });
     let mut all: BTreeMap<NotePath, VaultEntry> =
         entries.into_iter().filter_map(seen).map(|entry| (entry.path.clone(), entry)).collect();
     for (path, bytes) in overlay.planned_notes() {

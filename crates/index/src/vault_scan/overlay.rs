@@ -31,9 +31,9 @@ impl<'a> OverlaidVault<'a> {
         let Listing { mut entries, problems, timed_out: is_cut } = listing;
         let mut moved = BTreeMap::new();
         if !overlay.is_empty() {
-            let whereabouts = overlay.disk_locations();
+            let locations = overlay.disk_locations();
             let seen = |entry: VaultEntry| {
-                let path = whereabouts.locate(&entry.path)?;
+                let path = locations.locate(&entry.path)?;
                 if path != entry.path {
                     moved.insert(path.clone(), entry.path);
                 }

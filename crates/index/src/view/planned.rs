@@ -45,10 +45,10 @@ impl IndexView {
             return Vec::new();
         }
         let touched = self.all().filter(|held| from.iter().any(|from| held.path().is_in(from)));
-        let whereabouts = plan.disk_locations();
+        let locations = plan.disk_locations();
         let (mut gone, mut come) = (Vec::new(), Vec::new());
         for held in touched {
-            let seen = whereabouts.locate(held.path());
+            let seen = locations.locate(held.path());
             if seen.as_ref() == Some(held.path()) {
                 continue;
             }

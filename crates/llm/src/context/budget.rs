@@ -34,7 +34,7 @@ pub(crate) struct RequestFrame<'a> {
     pub(crate) turn: &'a TurnId,
     /// Earlier turns that are heard in any case.
     pub(crate) kept: &'a BTreeSet<TurnId>,
-    pub(crate) gauge: TokenCalibration,
+    pub(crate) calibration: TokenCalibration,
     overhead: RequestOverhead,
 }
 
@@ -50,7 +50,7 @@ impl<'a> RequestFrame<'a> {
         let TurnSetup { capacity, max_tokens, system, kept_turns: kept, .. } = setup;
         let (capacity, max_tokens) = (*capacity, *max_tokens);
         let around = RequestOverhead::estimate(system, tools, note);
-        Self { capacity, max_tokens, turn, kept, gauge: calibration, overhead: around }
+        Self { capacity, max_tokens, turn, kept, calibration, overhead: around }
     }
 }
 
@@ -140,7 +140,7 @@ impl ContextBudget {
         let ContextCapacity::Window(window) = frame.capacity else { return None };
         let room = usable_window(window, frame);
         Some(Self {
-            limit: frame.gauge.estimate_within(room),
+            limit: frame.calibration.estimate_within(room),
             overhead: frame.overhead.tokens(),
             room,
         })
@@ -171,7 +171,7 @@ pub(crate) fn fit(history: History, frame: &RequestFrame<'_>) -> Result<FittedHi
         return Ok(assemble(history.compaction, units, total, Completeness::Yes));
     };
     let room = usable_window(window, frame);
-    let most = frame.gauge.estimate_within(room);
+    let most = frame.calibration.estimate_within(room);
     if total <= most {
         return Ok(assemble(history.compaction, units, total, Completeness::Yes));
     }
@@ -332,6 +332,6 @@ impl RequestOverhead {
         ];
         let largest = parts.into_iter().max_by_key(|(_, tokens)| *tokens);
         let (part, tokens) = largest.unwrap_or((Mandatory::Message, 0));
-        TooLarge { part, tokens: frame.gauge.corrected(tokens), room }
+        TooLarge { part, tokens: frame.calibration.corrected(tokens), room }
     }
 }

@@ -89,8 +89,8 @@ async fn tell_context(
 
 fn budget(service: &ServiceInner, turn: &OpenTurn, setup: &TurnSetup) -> Option<ContextBudget> {
     let tools = setup.specs(&service.parts.registry);
-    let gauge = service.calibrations.for_model(&setup.model);
-    ContextBudget::for_frame(&RequestFrame::for_turn(setup, &tools, None, &turn.turn, gauge))
+    let calibration = service.calibrations.for_model(&setup.model);
+    ContextBudget::for_frame(&RequestFrame::for_turn(setup, &tools, None, &turn.turn, calibration))
 }
 
 async fn filling(

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn titled(words: &str) -> Option<String> {
-        title_and_summary(words, TitleRequest::Title).map(|gist| gist.title)
+        title_and_summary(words, TitleRequest::Title).map(|generated| generated.title)
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(told.summary.as_deref(), Some("They planned a dinner. It was soup."));
         assert_eq!(both("Dinner"), None);
         let long = both(&format!("Dinner\n{}", "A sentence stands here. ".repeat(60)));
-        let summary = long.and_then(|gist| gist.summary).expect("a summary");
+        let summary = long.and_then(|generated| generated.summary).expect("a summary");
         assert!(
             summary.ends_with("here.") && summary.chars().count() <= MAX_SUMMARY_CHARS,
             "{summary}"

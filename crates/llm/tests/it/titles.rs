@@ -66,8 +66,11 @@ async fn it_is_asked_in_one_request_without_tools_and_paid_for_whatever_comes_of
         titles.enqueue(script);
         let asked = world.service.suggest_title(&turn(), wanted).await.expect("asked");
         match asked {
-            TitleOutcome::Told(gist, asked) => {
-                assert_eq!((told, gist.title.as_str(), asked.usage), (true, "Greetings", USAGE));
+            TitleOutcome::Told(generated, asked) => {
+                assert_eq!(
+                    (told, generated.title.as_str(), asked.usage),
+                    (true, "Greetings", USAGE)
+                );
             }
             TitleOutcome::Failed(asked) => assert_eq!((told, asked.is_some()), (false, paid)),
             other => panic!("{other:?}"),

@@ -43,11 +43,11 @@ impl Store {
     pub async fn store_title(
         &self,
         turn: &TurnId,
-        gist: &GeneratedTitle,
+        generated: &GeneratedTitle,
         asked: &UtilityRequest,
     ) -> Result<(), StoreError> {
         commit!(self, "store_gist", "store what a conversation is about", |db| insert_title(
-            db, turn, gist, asked
+            db, turn, generated, asked
         ))
     }
 
@@ -94,7 +94,7 @@ async fn next(
 async fn insert_title(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    gist: &GeneratedTitle,
+    generated: &GeneratedTitle,
     asked: &UtilityRequest,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
@@ -106,11 +106,11 @@ async fn insert_title(
          WHERE id = (SELECT conversation FROM turn WHERE id = ?1) AND deleted_at IS NULL",
     )
     .bind(turn.as_str())
-    .bind(&gist.title)
-    .bind(gist.summary.as_deref())
+    .bind(&generated.title)
+    .bind(generated.summary.as_deref())
     .execute(&mut *db)
     .await?;
-    if gist.summary.is_some() {
+    if generated.summary.is_some() {
         sqlx::query("DELETE FROM untold WHERE turn = ?")
             .bind(turn.as_str())
             .execute(&mut *db)

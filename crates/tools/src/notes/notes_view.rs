@@ -56,8 +56,8 @@ pub(crate) enum PathState {
 }
 
 impl NotesView {
-    pub(crate) const fn new(vault: Vault, index: Index, desk: Arc<dyn Environment>) -> Self {
-        Self { vault, index, environment: desk }
+    pub(crate) const fn new(vault: Vault, index: Index, environment: Arc<dyn Environment>) -> Self {
+        Self { vault, index, environment }
     }
 
     /// The existing note that `asked` means, named as freely as a person would.

@@ -77,7 +77,7 @@ impl ToolFixture {
             std::fs::write(file, bytes).unwrap();
         }
         let vault = Vault::open(folder.path()).unwrap();
-        let desk = Arc::new(FixedEnvironment::default());
+        let environment = Arc::new(FixedEnvironment::default());
         let never = never.iter().map(|rule| (*rule).to_owned()).collect();
         let rules = PrivateRules::parse(&PrivateSettings { never, ..PrivateSettings::default() });
         let screen = Arc::new(PrivacyFilter::new(rules.unwrap(), Privacy::Open));
@@ -88,7 +88,7 @@ impl ToolFixture {
             index: index.clone(),
             vault: vault.filtered(screen),
             archive: Arc::new(SingleConversationArchive(Arc::clone(&told))),
-            environment: desk.clone(),
+            environment: environment.clone(),
             questions: Arc::new(SingleQuestionResolver),
         };
         Self {
@@ -97,7 +97,7 @@ impl ToolFixture {
             index,
             vault,
             tools: catalog(deps).unwrap(),
-            environment: desk,
+            environment,
             policy: PlanPolicy::Apply,
             offered: ToolOffer::default(),
             overlay: ChangeSet::default(),
@@ -232,7 +232,7 @@ impl Ledger for DiscardingLedger {
     }
 }
 
-/// A desk on which it is always the same Saturday in Ljubljana.
+/// An environment in which it is always the same Saturday in Ljubljana.
 #[derive(Default)]
 pub(crate) struct FixedEnvironment(pub(crate) Mutex<SentNote>);
 

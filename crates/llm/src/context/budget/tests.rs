@@ -53,7 +53,7 @@ impl FitCase {
             max_tokens: 100,
             turn: &self.turn,
             kept: &self.kept,
-            gauge: TokenCalibration::default(),
+            calibration: TokenCalibration::default(),
             overhead: RequestOverhead::estimate(&self.system, &[], None),
         };
         fit(History { compaction: self.told.clone(), ..History::of(rows.to_vec()) }, &frame)

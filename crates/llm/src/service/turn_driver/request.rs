@@ -69,8 +69,14 @@ impl TurnDriver<'_> {
 
     fn frame(&self, tools: &[ToolSpec]) -> RequestFrame<'_> {
         let setup = &self.setup;
-        let gauge = self.calibrations.for_model(&setup.model);
-        RequestFrame::for_turn(setup, tools, self.answer.told, &self.recorder.turn.turn, gauge)
+        let calibration = self.calibrations.for_model(&setup.model);
+        RequestFrame::for_turn(
+            setup,
+            tools,
+            self.answer.told,
+            &self.recorder.turn.turn,
+            calibration,
+        )
     }
 
     async fn history(&mut self) -> Result<History, UserError> {

@@ -215,11 +215,11 @@ async fn of_an_ended_conversation_only_the_shown_branch_is_found_and_quoted() {
         assert!(found(Some("Words")).await.is_some(), "a name of no branch");
     }
     // A name that a model gave tells of the branch that it was given in.
-    let gist = protocol::GeneratedTitle { title: "Curcuma".into(), summary: None };
+    let generated = protocol::GeneratedTitle { title: "Curcuma".into(), summary: None };
     let usage = protocol::TokenUsage::default();
     let asked =
         protocol::UtilityRequest { model: "cheap".into(), price: None, usage, at: Timestamp(500) };
-    story.store.store_title(&"t1".into(), &gist, &asked).await.expect("named");
+    story.store.store_title(&"t1".into(), &generated, &asked).await.expect("named");
     assert!(found(Some("Curcuma")).await.is_some());
     story.store.show_variant(&"t1-asks".into(), 2).await.expect("shown");
     assert_eq!(found(Some("Curcuma")).await, None);

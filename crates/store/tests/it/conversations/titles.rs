@@ -15,7 +15,7 @@ fn title_usage() -> UtilityRequest {
     UtilityRequest { model: "cheap".into(), price: None, usage, at: Timestamp(500) }
 }
 
-fn gist(title: &str, summary: Option<&str>) -> GeneratedTitle {
+fn generated(title: &str, summary: Option<&str>) -> GeneratedTitle {
     GeneratedTitle { title: title.into(), summary: summary.map(str::to_owned) }
 }
 
@@ -50,7 +50,7 @@ async fn a_title_is_wanted_after_the_first_answer_and_a_summary_when_it_is_over(
     assert_eq!(wanted(&story, NOTHING_IDLE).await, Some(("t1".into(), TitleRequest::Title)));
     story
         .store
-        .store_title(&"t1".into(), &gist("Greetings", None), &title_usage())
+        .store_title(&"t1".into(), &generated("Greetings", None), &title_usage())
         .await
         .expect("told");
     assert_eq!(title_and_summary(&story).await, ("Greetings".into(), None));
@@ -60,7 +60,7 @@ async fn a_title_is_wanted_after_the_first_answer_and_a_summary_when_it_is_over(
     let ended = ConversationState::Ended;
     story.store.set_state(&conversation_id(), ended).await.expect("ended");
     assert_eq!(wanted(&story, NOTHING_IDLE).await, over);
-    let told = gist("A greeting", Some("They greeted."));
+    let told = generated("A greeting", Some("They greeted."));
     story.store.store_title(&"t1".into(), &told, &title_usage()).await.expect("told");
     assert_eq!(
         title_and_summary(&story).await,
@@ -83,7 +83,7 @@ async fn a_name_of_the_user_stays_whenever_it_was_given() {
     exchange(&story, "t1", 1).await;
     story.store.rename(&conversation_id(), "Mine").await.expect("renamed");
     assert_eq!(wanted(&story, NOTHING_IDLE).await, None);
-    let told = gist("Theirs", Some("They greeted."));
+    let told = generated("Theirs", Some("They greeted."));
     story.store.store_title(&"t1".into(), &told, &title_usage()).await.expect("told");
     assert_eq!(title_and_summary(&story).await, ("Mine".into(), Some("They greeted.".into())));
 }
@@ -123,7 +123,7 @@ async fn none_is_wanted_of_the_hub_of_the_unlisted_of_the_deleted_and_of_what_fa
     assert_eq!(wanted(&story, Timestamp(9)).await, None);
     story.store.purge_conversation(&conversation_id()).await.expect("removed");
     // A model that was asked meanwhile has been paid all the same.
-    let told = gist("Theirs", None);
+    let told = generated("Theirs", None);
     story.store.store_title(&"t4".into(), &told, &title_usage()).await.expect("told");
     let spent = story.store.cost_between(Timestamp(0), Timestamp(999)).await.expect("added up");
     assert_eq!(spent.usage.input, 30);

@@ -20,9 +20,9 @@ impl UndoPlanner<'_> {
                 && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&after))
         });
         // A note that is moved out of the folder goes only after it.
-        let whereabouts = self.planned.disk_locations();
+        let locations = self.planned.disk_locations();
         let leaves_later = self.notes.files().iter().any(|file| {
-            !file.is_folder && file.path.is_in(&now) && whereabouts.locate(&file.path).is_some()
+            !file.is_folder && file.path.is_in(&now) && locations.locate(&file.path).is_some()
         });
         let is_planned = self.planned.planned_notes().iter().any(|(path, _)| path.is_in(&after));
         if is_used || leaves_later || is_planned {
@@ -70,11 +70,11 @@ impl UndoPlanner<'_> {
 
     /// The folders in a folder, without those that go before it; nothing else may be in it.
     fn folders_in(&self, home: &NotePath) -> FolderContents {
-        let whereabouts = self.planned.disk_locations();
+        let locations = self.planned.disk_locations();
         let files = self.notes.files();
         let below = files.iter().filter_map(|file| {
             let below = file.path.as_str().strip_prefix(home.as_str())?.strip_prefix('/')?;
-            whereabouts.locate(&file.path).is_some().then_some((below.as_bytes(), None))
+            locations.locate(&file.path).is_some().then_some((below.as_bytes(), None))
         });
         FolderContents::from_entries(below)
     }
