@@ -1,12 +1,9 @@
 /** Caches the rows of a conversation: only the rows of its last turn are built again. */
 import type { ChatItem, MessageId, TurnId } from '../../ipc/bindings';
-import { lastDay, type Row, rows } from './rows';
+import type { AnswerItem } from '../../state/chat/builtin-replies';
+import { lastDay, type Row, type RowOptions, rows } from './rows';
 
-interface Reading {
-  readonly passagesAreAnswers: boolean;
-  readonly changed: ReadonlySet<TurnId>;
-  readonly working: boolean;
-}
+type AllRowOptions = Required<RowOptions>;
 
 interface Read {
   readonly rows: readonly Row[];
@@ -15,13 +12,12 @@ interface Read {
 }
 
 /** The items of the last read. */
-interface Last extends Reading {
+interface Last extends AllRowOptions {
   readonly items: readonly ChatItem[];
   readonly read: Read;
 }
 
 type ActionsRow = Extract<Row, { kind: 'actions' }>;
-type Answer = Extract<ChatItem, { type: 'assistant' }>;
 
 /** One conversation's; the same items in front are not read again. */
 export class RowCache {
@@ -34,46 +30,50 @@ export class RowCache {
   #open: readonly Row[] = [];
   #last: Last | null = null;
 
-  read(items: readonly ChatItem[], reading: Reading): Read {
-    const read = goneOn(this.#last, items, reading) ?? this.#readOpen(items, reading);
-    this.#last = { ...reading, items, read };
+  read(items: readonly ChatItem[], options: AllRowOptions): Read {
+    const read = goneOn(this.#last, items, options) ?? this.#readOpen(items, options);
+    this.#last = { ...options, items, read };
     return read;
   }
 
-  #readOpen(items: readonly ChatItem[], reading: Reading): Read {
+  #readOpen(items: readonly ChatItem[], options: AllRowOptions): Read {
     const begun = Math.max(
       0,
       items.findLastIndex((item) => item.type === 'user' && !item.queued),
     );
-    if (!this.#knows(items, begun, reading)) this.#learn(items.slice(0, begun), reading);
+    if (!this.#knows(items, begun, options)) this.#learn(items.slice(0, begun), options);
     const open = items.slice(begun);
-    this.#open = rows(open, reading, this.#day).map((row, at) => kept(this.#open[at], row));
+    this.#open = rows(open, options, this.#day).map((row, at) => kept(this.#open[at], row));
     const all = [...this.#rows, ...this.#open];
     const last = all.findLast((row) => row.kind === 'actions');
     return { rows: all, lastAnswer: last?.answer ?? null };
   }
 
-  #knows(items: readonly ChatItem[], begun: number, reading: Reading): boolean {
+  #knows(items: readonly ChatItem[], begun: number, options: AllRowOptions): boolean {
     return (
       this.#items.length === begun &&
-      this.#passagesAreAnswers === reading.passagesAreAnswers &&
-      this.#changed === reading.changed &&
+      this.#passagesAreAnswers === options.passagesAreAnswers &&
+      this.#changed === options.changed &&
       this.#items.every((item, at) => item === items[at])
     );
   }
 
-  #learn(items: readonly ChatItem[], reading: Reading): void {
+  #learn(items: readonly ChatItem[], options: AllRowOptions): void {
     this.#items = items;
-    this.#passagesAreAnswers = reading.passagesAreAnswers;
-    this.#changed = reading.changed;
-    this.#rows = rows(items, { ...reading, working: false });
+    this.#passagesAreAnswers = options.passagesAreAnswers;
+    this.#changed = options.changed;
+    this.#rows = rows(items, { ...options, working: false });
     this.#day = lastDay(items);
   }
 }
 
 /** The same rows, where nothing has changed but that an answer goes on; `null` where more has. */
-function goneOn(last: Last | null, items: readonly ChatItem[], reading: Reading): Read | null {
-  const { passagesAreAnswers, changed, working } = reading;
+function goneOn(
+  last: Last | null,
+  items: readonly ChatItem[],
+  options: AllRowOptions,
+): Read | null {
+  const { passagesAreAnswers, changed, working } = options;
   if (!working || last?.items.length !== items.length || last.changed !== changed) return null;
   if (last.passagesAreAnswers !== passagesAreAnswers || last.working !== working) return null;
   const at = items.findIndex((item, index) => item !== last.items[index]);
@@ -88,7 +88,7 @@ function goneOn(last: Last | null, items: readonly ChatItem[], reading: Reading)
 }
 
 /** Whether only text was appended; the beginning of a text tells who wrote it. */
-function hasGrown(before: Answer, item: Answer): boolean {
+function hasGrown(before: AnswerItem, item: AnswerItem): boolean {
   const same = before.id === item.id && before.cut === item.cut;
   const told = before.text.length > 80 && item.text.startsWith(before.text);
   return same && told && before.streaming && item.streaming;

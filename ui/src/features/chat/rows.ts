@@ -1,10 +1,9 @@
 /** Builds the rows of a chat from its items: a row for each new day, one row for successive tool calls. */
 import type { ChatItem, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
-import { isBuiltinCall, isBuiltinReply } from '../../state/chat/builtin-replies';
+import { type AnswerItem, isBuiltinCall, isBuiltinReply } from '../../state/chat/builtin-replies';
 import { itemKey } from '../../state/chat/open-conversation.svelte';
 
 export type ToolItem = Extract<ChatItem, { type: 'tool' }>;
-type AnswerItem = Extract<ChatItem, { type: 'assistant' }>;
 
 export type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
@@ -36,7 +35,7 @@ interface WholeAnswer {
   readonly texts: readonly string[];
 }
 
-interface Reading {
+export interface RowOptions {
   /** Without a model passages are the answer itself, else they lie inside their line. */
   readonly passagesAreAnswers: boolean;
   /** Turns whose changes can be undone, or were. */
@@ -46,7 +45,7 @@ interface Reading {
 }
 
 /** The messages before the items were sent on `before`, if there are any. */
-export function rows(items: readonly ChatItem[], reading: Reading, before = ''): Row[] {
+export function rows(items: readonly ChatItem[], options: RowOptions, before = ''): Row[] {
   const drawn: Row[] = [];
   let day = before;
   let turns = new Set<TurnId>();
@@ -62,8 +61,8 @@ export function rows(items: readonly ChatItem[], reading: Reading, before = ''):
   };
   for (const item of items) {
     if (item.type === 'user' && !item.queued) endAnswer();
-    if (item.type === 'user' && (!item.queued || !reading.working)) endTurns();
-    if ('turn' in item && reading.changed?.has(item.turn)) turns.add(item.turn);
+    if (item.type === 'user' && (!item.queued || !options.working)) endTurns();
+    if ('turn' in item && options.changed?.has(item.turn)) turns.add(item.turn);
     if (item.type === 'user' && dayOf(item.at) !== day) {
       day = dayOf(item.at);
       drawn.push({ kind: 'day', key: `day:${itemKey(item)}`, at: item.at });
@@ -71,10 +70,10 @@ export function rows(items: readonly ChatItem[], reading: Reading, before = ''):
     if (item.type === 'user' && !item.queued) ours = false;
     if (item.type === 'tool') {
       ours ||= isBuiltinCall(item.call);
-      pushCall(drawn, item, reading);
+      pushCall(drawn, item, options);
     } else if (isShown(item)) pushItem(drawn, item, ours);
   }
-  if (!reading.working) {
+  if (!options.working) {
     endAnswer();
     endTurns();
   }
@@ -103,12 +102,12 @@ export function lastDay(items: readonly ChatItem[]): string {
   return last ? dayOf(last.at) : '';
 }
 
-function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
+function pushCall(drawn: Row[], call: ToolItem, options: RowOptions): void {
   if (isQuestion(call)) return;
   const key = itemKey(call);
   const last = drawn.at(-1);
   const own = isBuiltinCall(call.call);
-  const isAnswer = own || reading.passagesAreAnswers;
+  const isAnswer = own || options.passagesAreAnswers;
   const end = call.reactions.find(({ type }) => type === 'conversation_ended');
   if (end?.type === 'conversation_ended') drawn.push({ kind: 'end', key, reason: end.reason });
   else if (isAnswer && call.reactions.some(({ type }) => type === 'passages')) {

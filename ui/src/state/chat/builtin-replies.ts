@@ -2,6 +2,9 @@
 import type { CallId, ChatItem, Question } from '../../ipc/bindings';
 import { translateSentence } from '../../shared/i18n/translate-sentence';
 
+/** An answer of a model, or a reply of the application. */
+export type AnswerItem = Extract<ChatItem, { type: 'assistant' }>;
+
 /** Commands, and what keeps the hub's messages. */
 const named = /^(cmd|capture)-\d+$/;
 
@@ -19,10 +22,8 @@ export function isBuiltinReply(text: string, afterOwnCall: boolean): boolean {
 }
 
 /** The last answer that a model worded. */
-export function lastOfModel(
-  items: readonly ChatItem[],
-): Extract<ChatItem, { type: 'assistant' }> | null {
-  let [last, own]: [Extract<ChatItem, { type: 'assistant' }> | null, boolean] = [null, false];
+export function lastOfModel(items: readonly ChatItem[]): AnswerItem | null {
+  let [last, own]: [AnswerItem | null, boolean] = [null, false];
   for (const item of items) {
     if (item.type === 'user' && !item.queued) own = false;
     if (item.type === 'tool') own ||= isBuiltinCall(item.call);

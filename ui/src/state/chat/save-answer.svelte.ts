@@ -7,7 +7,7 @@ import type { Undo } from '../changes/undo.svelte';
 import type { ConversationActions } from '../conversations/conversation-actions.svelte';
 import { noteName } from '../notes/note-path';
 import { userError } from '../user-error';
-import { lastOfModel } from './builtin-replies';
+import { type AnswerItem, lastOfModel } from './builtin-replies';
 import { proposeName } from './propose-name';
 
 /** An answer whose note is being named. */
@@ -18,8 +18,6 @@ export interface Naming {
   /** The note that has the name that was given last. */
   readonly taken: NotePath | null;
 }
-
-type Answer = Extract<ChatItem, { type: 'assistant' }>;
 
 export class AnswerSaver {
   naming = $state.raw<Naming | null>(null);
@@ -103,6 +101,6 @@ function isWhole(item: ChatItem): boolean {
   return item.type !== 'assistant' || isAnswer(item);
 }
 
-function isAnswer(item: ChatItem): item is Answer {
+function isAnswer(item: ChatItem): item is AnswerItem {
   return item.type === 'assistant' && !item.streaming && item.text !== '';
 }
