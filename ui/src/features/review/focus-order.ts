@@ -9,7 +9,7 @@ import {
 } from '../../state/review/decisions';
 import { hunkId } from '../../state/review/hunk-id';
 
-type Stop =
+export type Stop =
   | { readonly type: 'same'; readonly id: string; readonly same: RepeatedChange }
   | { readonly type: 'note'; readonly id: string; readonly path: NotePath }
   | { readonly type: 'hunk'; readonly id: string; readonly place: HunkPosition };

@@ -25,6 +25,9 @@ export interface HunkPosition {
   readonly hunk: NoteHunk;
 }
 
+/** Names a hunk among all of a review. */
+export type HunkKey = Pick<HunkPosition, 'path' | 'index'>;
+
 /** The same change in several notes. */
 export interface RepeatedChange {
   readonly id: string;
@@ -95,7 +98,7 @@ function sameChanges(
     .filter((one) => one.notes >= several);
 }
 
-function placeKey({ path, index }: Pick<HunkPosition, 'path' | 'index'>): string {
+function placeKey({ path, index }: HunkKey): string {
   return `${index}:${path}`;
 }
 

@@ -10,7 +10,14 @@ import type {
   Review,
   ReviewDecision as WireDecision,
 } from '../../ipc/bindings';
-import { decisions, type HunkPosition, isByHunk, isRemoval, unitsOf } from './decisions';
+import {
+  decisions,
+  type HunkKey,
+  type HunkPosition,
+  isByHunk,
+  isRemoval,
+  unitsOf,
+} from './decisions';
 import { HunkDrafts } from './hunk-drafts.svelte';
 import { hunkId } from './hunk-id';
 import type { StoredDecisions } from './stored-decisions';
@@ -24,8 +31,6 @@ export type HunkChoice = Acceptance | { readonly edit: string };
  * accepted with it later. */
 export type KeptChoice =
   HunkChoice | { readonly rejected: string } | { readonly undecided: string } | null;
-
-type Place = Pick<HunkPosition, 'path' | 'index'>;
 
 /** One for each hunk; of what is decided whole, one. */
 type Choices = readonly (HunkChoice | null)[];
@@ -100,7 +105,7 @@ export class ReviewDecisions {
   }
 
   /** The same for single hunks, wherever they are. */
-  decideHunks(places: readonly Place[], acceptance: Acceptance): void {
+  decideHunks(places: readonly HunkKey[], acceptance: Acceptance): void {
     const has = places.every((place) => this.#acceptance(place) === acceptance);
     this.#decideEach(places, has ? null : acceptance);
   }
@@ -125,11 +130,11 @@ export class ReviewDecisions {
     return places.filter((place) => this.#acceptance(place) !== 'reject');
   }
 
-  #acceptance({ path, index }: Place): Acceptance | null {
+  #acceptance({ path, index }: HunkKey): Acceptance | null {
     return acceptanceOf(this.hunk(path, index));
   }
 
-  #decideEach(places: readonly Place[], choice: Acceptance | null): void {
+  #decideEach(places: readonly HunkKey[], choice: Acceptance | null): void {
     for (const { path, index } of places) {
       this.#give(path, (before, at) => (at === index ? decided(before, choice) : before));
     }

@@ -3,13 +3,12 @@ import { expect, it } from 'vitest';
 import type { ToolItem } from '../../../src/features/chat/rows';
 import {
   CallDecisions,
+  type DecisionItem,
   outcomeOf,
   type Outside,
   undoneSince,
 } from '../../../src/features/chat/tool-calls/change-outcome';
 import type { AppliedSet, ChangeStatus, ChatItem } from '../../../src/ipc/bindings';
-
-type DecisionItem = Extract<ChatItem, { type: 'decision' }>;
 
 const path = 'Soup.md';
 
