@@ -16,7 +16,7 @@ export interface Case {
   };
 }
 
-interface Outcome {
+interface TrialResult {
   readonly id: string;
   /** The rules that do not hold, as text. */
   readonly wrong: readonly string[];
@@ -62,13 +62,13 @@ export const ours: Show = (target, text, streaming) => {
 };
 
 /** Tries every case. */
-export async function trial(cases: readonly Case[], show: Show): Promise<Outcome[]> {
+export async function trial(cases: readonly Case[], show: Show): Promise<TrialResult[]> {
   Object.assign(window, {
     __TAURI_INTERNALS__: { invoke: (command: string) => void done.push(`calls ${command}`) },
   });
   // Its requests are seen to the end, not only the first 250.
   if (isEngine) performance.setResourceTimingBufferSize(1_000_000);
-  const outcomes: Outcome[] = [];
+  const outcomes: TrialResult[] = [];
   for (const one of cases) outcomes.push({ id: one.id, wrong: await wrongIn(one, show) });
   return outcomes;
 }

@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A sentence, or a text that stands in the hole of one. */
-export interface Template {
+export interface SentenceTemplate {
   readonly file: string;
   readonly line: number;
   readonly text: string;
   /** Whether it has a text of its own: otherwise it only holds others together. */
   readonly says: boolean;
 }
-type Found = Omit<Template, 'file'>;
+type Found = Omit<SentenceTemplate, 'file'>;
 
 /** Whose literals nobody reads: what they are given is compared, logged, asked of SQLite or a bug. */
 const unread = new Set(
@@ -76,10 +76,10 @@ export function templates(source: string): { found: Found[]; tests: string[] } {
 }
 
 /** Every template in the folders and files, but those of tests. */
-export function templatesIn(root: string, folders: readonly string[]): Template[] {
+export function templatesIn(root: string, folders: readonly string[]): SentenceTemplate[] {
   const tests: string[] = [];
   const all = folders.flatMap((folder) =>
-    rustFiles(root, folder).flatMap((file): Template[] => {
+    rustFiles(root, folder).flatMap((file): SentenceTemplate[] => {
       const { found, tests: modules } = templates(readFileSync(join(root, file), 'utf8'));
       const below = /\/(mod|lib|main)\.rs$/.test(file) ? dirname(file) : file.replace(/\.rs$/, '');
       tests.push(...modules.map((module) => `${below}/${module}`));

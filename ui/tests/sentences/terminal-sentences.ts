@@ -1,5 +1,5 @@
 /** Sentences of the Rust sources that never stand in the window: every other sentence there has a translation. */
-import type { Template } from './sources';
+import type { SentenceTemplate } from './sources';
 
 /** Where sentences for the window are worded. What the terminal says is in `crates/cli`. */
 export const folders = [
@@ -136,7 +136,7 @@ const words: readonly string[] = [
 ];
 
 /** Whether somebody may read it in the window. */
-export function isForTheWindow({ file, text, says }: Template): boolean {
+export function isForTheWindow({ file, text, says }: SentenceTemplate): boolean {
   const isElsewhere = Object.values(files)
     .flat()
     .some((path) => file.startsWith(path));
@@ -144,7 +144,7 @@ export function isForTheWindow({ file, text, says }: Template): boolean {
 }
 
 /** Entries that no source contains any more. */
-export function outdated(all: readonly Template[]): string[] {
+export function outdated(all: readonly SentenceTemplate[]): string[] {
   const paths = Object.values(files).flat();
   return [
     ...paths.filter((path) => !all.some(({ file }) => file.startsWith(path))),

@@ -3,7 +3,7 @@ import type { Conversation } from '../../ipc/bindings';
 
 export type GroupName = 'needs' | 'today' | 'yesterday' | 'week' | 'older';
 
-interface Group {
+interface ConversationGroup {
   readonly name: GroupName;
   readonly conversations: readonly Conversation[];
 }
@@ -19,7 +19,7 @@ export function needsUser(conversation: Conversation): boolean {
 
 /** The groups that are not empty, in the order they are shown. Archived conversations are among them
  * only while they need attention. */
-export function groups(conversations: readonly Conversation[], now: Date): Group[] {
+export function groups(conversations: readonly Conversation[], now: Date): ConversationGroup[] {
   return order
     .map((name) => ({
       name,

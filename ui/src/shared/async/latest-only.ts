@@ -1,11 +1,11 @@
-/** Asks one thing at a time: while an answer is awaited, only the newest question is kept. */
+/** Asks one thing at a time: while an answer is awaited, only the newest query is kept. */
 export class LatestOnly {
   #asking = false;
-  #next: Question | null = null;
+  #next: Query | null = null;
 
-  /** Resolves when nothing is left to ask. An answer that a newer question overtook is dropped. */
-  async ask(question: Question): Promise<void> {
-    this.#next = question;
+  /** Resolves when nothing is left to ask. An answer that a newer query overtook is dropped. */
+  async ask(query: Query): Promise<void> {
+    this.#next = query;
     if (this.#asking) return;
     this.#asking = true;
     while (this.#next) {
@@ -19,4 +19,4 @@ export class LatestOnly {
 }
 
 /** Never fails; what it comes to is taken in by the returned function. */
-type Question = () => Promise<() => void>;
+type Query = () => Promise<() => void>;

@@ -10,7 +10,7 @@ interface Template {
   readonly holes: readonly string[];
 }
 
-interface Entry {
+interface Phrase {
   readonly from: Template;
   readonly to: Template;
   /** How much of it is text, so that the most specific one is taken. */
@@ -50,7 +50,7 @@ export function phrasebook(
     );
   };
 
-  const whole = (entries: readonly Entry[], text: string, depth: number): string | null => {
+  const whole = (entries: readonly Phrase[], text: string, depth: number): string | null => {
     for (const { from, to } of entries) {
       for (const [asked, shape] of shapes(text, from)) {
         const filling = match(from, asked);
@@ -76,7 +76,7 @@ export function phrasebook(
   return (sentence) => say(sentence, deepest);
 }
 
-function entry(from: string, to: string): Entry {
+function entry(from: string, to: string): Phrase {
   const hole = behind.test(from) ? `{${before}}` : '';
   const known = template(hole + from);
   const letters = known.parts.join('').replaceAll(/[^\p{L}]/gu, '').length;

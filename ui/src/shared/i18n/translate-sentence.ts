@@ -3,11 +3,11 @@ import german from '../../../messages/sentences.de.json';
 import { getLocale } from '../../messages/runtime';
 import { phrasebook } from './phrasebook';
 
-type Say = (sentence: string) => string;
+type Translate = (sentence: string) => string;
 
 /** How a reply begins that shows a note: nothing in the note is to be translated. */
 const note = '**';
-let books: { readonly sentences: Say; readonly notes: Say } | null = null;
+let books: { readonly sentences: Translate; readonly notes: Translate } | null = null;
 
 /** A sentence of the application as the window says it; whatever shows it follows the language. */
 export function translateSentence(sentence: string): string {

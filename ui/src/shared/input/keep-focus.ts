@@ -8,14 +8,14 @@ const focusable =
 const lists = 'ul, ol, form, [role=list], [role=listbox], [role=group], [role=tablist]';
 
 /** A part of the page, and where it stands. */
-interface Step {
+interface TrailStep {
   readonly element: Element;
   readonly parent: Element;
   readonly at: number;
 }
 
 /** From an element to the top of the page. */
-type Trail = readonly Step[];
+type Trail = readonly TrailStep[];
 
 /**
  * Watches a page. What goes out of a list is followed by what stands in its place then, what goes out of
@@ -56,7 +56,7 @@ export function keepFocus(goOn: () => void): (page: Document) => () => void {
 }
 
 function trailOf(element: Element): Trail {
-  const trail: Step[] = [];
+  const trail: TrailStep[] = [];
   let here: Element = element;
   while (here.parentElement) {
     const parent = here.parentElement;
@@ -76,7 +76,7 @@ function follower(trail: Trail): HTMLElement | null {
   return (step.parent.closest(lists) && beside(step)) ?? around(step.parent);
 }
 
-function beside({ parent, at }: Step): HTMLElement | null {
+function beside({ parent, at }: TrailStep): HTMLElement | null {
   const parts = [...parent.children];
   const after = parts.slice(at).flatMap(inside);
   const before = parts.slice(0, at).flatMap(inside);

@@ -6,19 +6,19 @@ interface Part {
   readonly open: boolean;
 }
 
-type Group = readonly Part[];
+type BlockGroup = readonly Part[];
 
 /** So many blocks are a group. */
 const size = 16;
 
 /** One text's. */
 export class BlockGroups {
-  #groups: readonly Group[] = [];
+  #groups: readonly BlockGroup[] = [];
 
   /** A group whose blocks are all as they were before is the same one. */
-  of(blocks: readonly string[], streaming: boolean): readonly Group[] {
+  of(blocks: readonly string[], streaming: boolean): readonly BlockGroup[] {
     const last = streaming ? blocks.length - 1 : -1;
-    const groups: Group[] = [];
+    const groups: BlockGroup[] = [];
     for (let from = 0; from < blocks.length; from += size) {
       const before = this.#groups[groups.length] ?? [];
       const parts = blocks

@@ -18,7 +18,7 @@ import { conflictTexts } from './conflict-texts';
 import { undoCount } from './undo-counts';
 
 /** The result of the last undo, until the user has read it. */
-interface Notice {
+interface LastUndo {
   readonly text: () => string;
   /** The way back from it, if there is one. */
   readonly reverse: Reverse | null;
@@ -38,7 +38,7 @@ function reverseOf(action: UndoAction): Reverse['name'] {
 }
 
 export class Undo {
-  notice = $state.raw<Notice | null>(null);
+  notice = $state.raw<LastUndo | null>(null);
   /** Whether a page is on its way. */
   listing = $state(false);
 

@@ -6,7 +6,7 @@ import type { AppState } from '../app.svelte';
 import { userError } from '../user-error';
 
 /** The last action, and how to undo it. */
-interface Notice {
+interface LastAction {
   readonly text: () => string;
   /** `null` where there is nothing to undo. */
   readonly undo: (() => Promise<boolean>) | null;
@@ -19,7 +19,7 @@ export class ConversationActions {
   renaming = $state<ConversationId | null>(null);
   /** Its name as it was typed so far; `null` while it was not touched. */
   typedName = $state<string | null>(null);
-  notice = $state.raw<Notice | null>(null);
+  notice = $state.raw<LastAction | null>(null);
   /** Whether a page is on its way. */
   listing = $state(false);
 

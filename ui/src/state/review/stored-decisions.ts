@@ -16,7 +16,7 @@ interface KeptNote {
 }
 
 /** The decisions of one conversation. */
-interface Entry {
+interface ConversationDecisions {
   readonly vault: VaultId | null;
   readonly changeSet: ChangeSetId;
   readonly notes: readonly KeptNote[];
@@ -89,7 +89,7 @@ export class StoredDecisions {
     }
   }
 
-  #write(entry: Entry): void {
+  #write(entry: ConversationDecisions): void {
     try {
       localStorage.setItem(this.#place, JSON.stringify(entry));
     } catch {
@@ -98,7 +98,7 @@ export class StoredDecisions {
   }
 
   /** An entry in a form that this version does not write counts as none. */
-  #read(): Entry | null {
+  #read(): ConversationDecisions | null {
     try {
       const kept: unknown = JSON.parse(localStorage.getItem(this.#place) ?? 'null');
       if (!isEntry(kept)) return null;
@@ -120,9 +120,10 @@ function storedKeys(): string[] {
 }
 
 /** An entry of a version that kept no drafts has none. */
-type StoredEntry = Omit<Entry, 'drafts'> & Partial<Pick<Entry, 'drafts'>>;
+type StoredRecord = Omit<ConversationDecisions, 'drafts'> &
+  Partial<Pick<ConversationDecisions, 'drafts'>>;
 
-function isEntry(value: unknown): value is StoredEntry {
+function isEntry(value: unknown): value is StoredRecord {
   if (!isRecord(value)) return false;
   const { vault, changeSet, notes, drafts, deletedAt } = value;
   return (

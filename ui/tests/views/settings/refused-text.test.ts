@@ -22,9 +22,15 @@ async function open(section: SettingsSection) {
   return { host, session, keys: userEvent.setup() };
 }
 
-type Field = readonly [SettingsSection, RegExp, string, (settings: Settings) => unknown, unknown];
+type FieldCase = readonly [
+  SettingsSection,
+  RegExp,
+  string,
+  (settings: Settings) => unknown,
+  unknown,
+];
 
-const fields: readonly Field[] = [
+const fields: readonly FieldCase[] = [
   ['private', /^Never share/, 'Diary', (all) => all.private.never, ['Diary']],
   ['private', /^Local models/, 'Letters', (all) => all.private.local, ['Letters']],
   ['answering', /^How your notes/, 'By year', (all) => all.organisation, 'By year'],

@@ -2,7 +2,7 @@
 import { blockElement } from './line-element';
 
 /** Lines that belong together, 0-based, and what their mark is called. */
-export interface Mark {
+export interface MarginMark {
   readonly first: number;
   readonly last: number;
   readonly label: string;
@@ -18,7 +18,7 @@ const longest = 300;
 export function markLines(
   root: HTMLElement,
   blocks: readonly string[],
-  marks: readonly Mark[],
+  marks: readonly MarginMark[],
   onpress: (index: number) => void,
 ): () => void {
   const parts = new Set<HTMLElement>();
@@ -42,7 +42,7 @@ export function markLines(
   };
 }
 
-function signOf({ label }: Mark, onpress: () => void): HTMLElement {
+function signOf({ label }: MarginMark, onpress: () => void): HTMLElement {
   const sign = document.createElement('button');
   sign.type = 'button';
   sign.className = 'margin-sign';
@@ -56,7 +56,7 @@ function signOf({ label }: Mark, onpress: () => void): HTMLElement {
 function shownParts(
   root: HTMLElement,
   blocks: readonly string[],
-  { first, last }: Mark,
+  { first, last }: MarginMark,
 ): HTMLElement[] {
   const drawn = root.querySelectorAll<HTMLElement>(':scope > .block');
   const shown = new Set<HTMLElement>();
