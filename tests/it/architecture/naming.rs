@@ -1,6 +1,7 @@
 //! Which words names and texts may use: names that a stranger can guess, and one word for one thing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -93,6 +94,13 @@ const SHARED_TYPE_NAMES: [(&str, &str); 2] = [
     ("Keyring", "one for each kind of keyring, behind one module"),
     ("SentNote", "the port that `tools` declares, and what `app` knows about the same note"),
 ];
+
+/// The same for types of the window.
+const SHARED_UI_TYPE_NAMES: [(&str, &str); 1] =
+    [("Props", "each component names its properties so, as Svelte's documentation does")];
+
+/// The types of the window that Rust declares. No other rule reads this file, as a program writes it.
+const BINDINGS: &str = "ui/src/ipc/bindings.ts";
 
 /// Modules by folder, a module and its sub-folder counted once. Roots of crates and binaries have no
 /// name of their own.
@@ -196,8 +204,42 @@ fn declared_types(files: &[(PathBuf, String)]) -> BTreeMap<&str, BTreeSet<&Path>
     types
 }
 
-fn ambiguous(types: &BTreeMap<&str, BTreeSet<&Path>>) -> Vec<String> {
-    let excused = |name: &str| SHARED_TYPE_NAMES.iter().any(|(shared, _)| *shared == name);
+/// Where each type of the window is declared.
+fn declared_ui_types(files: &[(PathBuf, String)]) -> BTreeMap<&str, BTreeSet<&Path>> {
+    let mut types: BTreeMap<&str, BTreeSet<&Path>> = BTreeMap::new();
+    for (path, text) in files {
+        if path.extension().is_none_or(|it| it != "ts" && it != "svelte") {
+            continue;
+        }
+        for name in text.lines().filter_map(declared_ui_type) {
+            types.entry(name).or_default().insert(path);
+        }
+    }
+    types
+}
+
+fn declared_ui_type(line: &str) -> Option<&str> {
+    let mut item = line.trim_start();
+    for modifier in ["export ", "default ", "declare ", "abstract "] {
+        item = item.strip_prefix(modifier).unwrap_or(item);
+    }
+    let (kind, rest) = item.split_once(' ')?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let (name, rest) = rest.split_at(end);
+    let is_type = match kind {
+        "interface" | "class" | "enum" => true,
+        // In a list of imports a name follows `type` too.
+        "type" => rest.trim_start().starts_with(['=', '<']),
+        _ => false,
+    };
+    (is_type && name.starts_with(char::is_uppercase)).then_some(name)
+}
+
+fn ambiguous(
+    types: &BTreeMap<&str, BTreeSet<&Path>>,
+    shared_names: &[(&str, &str)],
+) -> Vec<String> {
+    let excused = |name: &str| shared_names.iter().any(|(shared, _)| *shared == name);
     let shared = types.iter().filter(|(name, places)| places.len() > 1 && !excused(name));
     shared.map(|(name, places)| format!("`{name}` means several things: {places:?}")).collect()
 }
@@ -275,9 +317,28 @@ fn a_type_name_means_one_thing() {
     let files = source_files(&root());
     let types = declared_types(&files);
     assert!(types.len() > 500, "only {} types were found", types.len());
-    assert_none(&ambiguous(&types));
-    let unused = SHARED_TYPE_NAMES.iter().filter(|(name, _)| types[name].len() < 2);
-    assert_none(&unused.map(|(name, _)| format!("`{name}` needs no excuse")).collect::<Vec<_>>());
+    assert_none(&ambiguous(&types, &SHARED_TYPE_NAMES));
+    assert_none(&unneeded_excuses(&types, &SHARED_TYPE_NAMES));
+}
+
+#[test]
+fn a_type_name_of_the_window_means_one_thing() {
+    let mut files = source_files(&root());
+    let bindings = fs::read_to_string(root().join(BINDINGS)).expect("the bindings");
+    files.push((BINDINGS.into(), bindings));
+    let types = declared_ui_types(&files);
+    assert!(types.len() > 300, "only {} types were found", types.len());
+    assert_none(&ambiguous(&types, &SHARED_UI_TYPE_NAMES));
+    assert_none(&unneeded_excuses(&types, &SHARED_UI_TYPE_NAMES));
+}
+
+fn unneeded_excuses(
+    types: &BTreeMap<&str, BTreeSet<&Path>>,
+    shared_names: &[(&str, &str)],
+) -> Vec<String> {
+    let is_alone = |name: &str| types.get(name).is_none_or(|places| places.len() < 2);
+    let unneeded = shared_names.iter().filter(|(name, _)| is_alone(name));
+    unneeded.map(|(name, _)| format!("`{name}` needs no excuse")).collect()
 }
 
 #[test]
@@ -289,9 +350,26 @@ fn a_type_that_is_declared_twice_is_complained_about() {
         file("c.rs", "    type Item = u8;\nstruct Keyring;\n"),
         file("d.rs", "struct Keyring;\n"),
     ];
-    let complaints = ambiguous(&declared_types(&twice));
+    let complaints = ambiguous(&declared_types(&twice), &SHARED_TYPE_NAMES);
     assert_eq!(complaints.len(), 1, "{complaints:?}");
     assert!(complaints[0].contains("Place"));
+}
+
+#[test]
+fn a_type_of_the_window_that_is_declared_twice_is_complained_about() {
+    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
+    let twice = [
+        file("a.ts", "export type Group<T> = readonly T[];\n"),
+        file("b.svelte", "<script lang=\"ts\">\n  interface Group {\n  interface Props {\n"),
+        file(
+            "c.svelte",
+            "  import {\n    type Mark,\n    type Part as Row,\n  interface Props {\n",
+        ),
+        file("d.svelte.ts", "export interface Mark {\ntype Part =\n  | { type: 'row' }\n"),
+    ];
+    let complaints = ambiguous(&declared_ui_types(&twice), &SHARED_UI_TYPE_NAMES);
+    assert_eq!(complaints.len(), 1, "{complaints:?}");
+    assert!(complaints[0].contains("Group"));
 }
 
 fn oversized_architecture(path: &Path, text: &str) -> Option<String> {
