@@ -66,7 +66,7 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
     let decision = review.decide_request(&accepted, &[]);
     let app = running.app.clone();
-    let deciding = tokio::spawn(async move { app.decide_review(&decision).await });
+    let decided = tokio::spawn(async move { app.decide_review(&decision).await });
     // No pause: the other notes are changed within milliseconds.
     let begun = Instant::now();
     while home.notes.read("Note 00.md") == "old\n" {
@@ -75,7 +75,7 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     }
     let stopped = SystemTime::now();
     running.app.stop(&conversation).await.expect("stopped");
-    deciding.await.expect("it ends").expect("no error: it was the user's wish");
+    decided.await.expect("it ends").expect("no error: it was the user's wish");
 
     let changed: Vec<&String> =
         names.iter().filter(|name| home.notes.read(name) == "new\n").collect();

@@ -188,10 +188,10 @@ describe('lines that are being written', () => {
     };
     const applied = async (meanwhile: () => Promise<void>): Promise<void> => {
       session.app.chat?.reviewDecisions.acceptAll();
-      const deciding = session.decide();
+      const decided = session.decide();
       await meanwhile();
       apply();
-      await deciding;
+      await decided;
     };
     await applied(async () => {
       await session.open(other.id);
