@@ -116,7 +116,7 @@ impl ReadFileBench {
     }
 }
 
-/// A desk and an archive with nothing on them.
+/// An environment without an open note, and an empty archive.
 struct EmptyToolDeps;
 
 #[async_trait]

@@ -83,16 +83,16 @@ impl ScriptedModel {
         let address = listener.local_addr().expect("its address");
         let log = watch::Sender::new(RequestLog::default());
         let aside = Mutex::new(Box::new(|_: &Value| Reply::status(503, "no titles")) as _);
-        let desk = Arc::new(ModelServerState {
+        let state = Arc::new(ModelServerState {
             port: address.port(),
             script: Mutex::new(script),
             utility_responder: aside,
             log,
         });
-        let router = Router::new().fallback(handle_request).with_state(Arc::clone(&desk));
+        let router = Router::new().fallback(handle_request).with_state(Arc::clone(&state));
         let mut server = JoinSet::new();
         server.spawn(async move { axum::serve(listener, router).await.expect("the server runs") });
-        Self { address, state: desk, _server: server }
+        Self { address, state, _server: server }
     }
 
     /// Answers requests for a title or a description from now on; before, each of them fails. They are no part of the
@@ -244,7 +244,7 @@ impl ModelServerState {
 }
 
 async fn handle_request(
-    State(desk): State<Arc<ModelServerState>>,
+    State(state): State<Arc<ModelServerState>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -252,18 +252,18 @@ async fn handle_request(
 ) -> Response<Body> {
     let text = String::from_utf8_lossy(&body);
     if headers.get("x-api-key").is_some_and(|key| key != KEY) {
-        desk.log.send_modify(|log| log.refused_keys += 1);
+        state.log.send_modify(|log| log.refused_keys += 1);
         return json_response(401, &error_body(), None);
     }
     let violations = api_rules::violations(&method, &uri.to_string(), &headers, &text);
     let request = serde_json::from_str(&text).unwrap_or_default();
     crate::conformance::request_bodies::record(uri.path(), &text);
     let number = match is_utility_request(&request) {
-        true => 1_000 + desk.record_utility_request(&request, violations),
-        false => desk.record(&request, &text, violations),
+        true => 1_000 + state.record_utility_request(&request, violations),
+        false => state.record(&request, &text, violations),
     };
-    let reply = desk.next_reply(&request);
-    let name = format!("{}_{number}", desk.port);
+    let reply = state.next_reply(&request);
+    let name = format!("{}_{number}", state.port);
     let opening = reply::first_events(&name, &request["model"], reply.input_tokens);
     let (events, ends) = match reply.content {
         ReplyContent::Status { code, body, retry_after } => {
@@ -283,7 +283,7 @@ async fn handle_request(
         Some(kept) => (events.into_iter().take(kept).collect(), StreamEnd::Cut),
         None => (events, ends),
     };
-    sse_response(events, ends, reply.gate, DisconnectGuard { state: desk, at_end: false })
+    sse_response(events, ends, reply.gate, DisconnectGuard { state, at_end: false })
 }
 
 /// Whether a title, or a description for a hub, is asked for: no tools, and told so.

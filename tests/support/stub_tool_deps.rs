@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jiff::Zoned;
 use protocol::{CallId, ConversationId, QuestionId, TurnId};
 
-/// An empty desk, an empty archive and nothing to answer.
+/// An environment without an open note, an empty archive and nothing to answer.
 pub(crate) struct StubToolDeps;
 
 #[async_trait]

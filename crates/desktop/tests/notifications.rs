@@ -73,37 +73,37 @@ impl NotificationFixture {
 async fn a_notification_is_shown_replaced_by_one_of_its_key_and_withdrawn() {
     let bus = PrivateBus::start();
     let board = FakeNotificationServer::start(bus.address()).await;
-    let desk = NotificationFixture::on(bus.address());
-    desk.show("one", "first").await;
-    desk.show("one", "second").await;
-    desk.show("two", "third").await;
+    let fixture = NotificationFixture::on(bus.address());
+    fixture.show("one", "first").await;
+    fixture.show("one", "second").await;
+    fixture.show("two", "third").await;
     let third = board.wait_for_notification("the third", |shown| shown.body == "third").await;
     let ids: Vec<u32> = board.shown().iter().map(|shown| shown.id).collect();
     assert_eq!(ids, [1, 1, 2]);
     assert_eq!(third.actions, ["default", "Open"]);
-    desk.orders.send(NotificationCommand::Withdraw("two".into())).await.expect("taken");
+    fixture.orders.send(NotificationCommand::Withdraw("two".into())).await.expect("taken");
     board.wait_until_closed(2).await;
-    desk.finish().await;
+    fixture.finish().await;
 }
 
 #[tokio::test]
 async fn a_click_names_the_notification_and_a_closed_one_is_shown_again() {
     let bus = PrivateBus::start();
     let board = FakeNotificationServer::start(bus.address()).await;
-    let mut desk = NotificationFixture::on(bus.address());
-    desk.show("one", "first").await;
-    desk.show("two", "second").await;
+    let mut fixture = NotificationFixture::on(bus.address());
+    fixture.show("one", "first").await;
+    fixture.show("two", "second").await;
     board.wait_for_notification("the second", |shown| shown.body == "second").await;
     // A notification of another program, and a closed one, open nothing.
     board.click(77).await;
     board.dismiss(1).await;
     board.click(1).await;
     board.click(2).await;
-    assert_eq!(desk.clicked().await, "two");
-    desk.show("one", "third").await;
+    assert_eq!(fixture.clicked().await, "two");
+    fixture.show("one", "third").await;
     let third = board.wait_for_notification("the third", |shown| shown.body == "third").await;
     assert_eq!(third.id, 3, "it replaces nothing");
-    desk.finish().await;
+    fixture.finish().await;
 }
 
 #[tokio::test]
@@ -112,12 +112,12 @@ async fn words_are_one_bounded_line_and_never_markup_whatever_the_service_reads(
     for able in [&["body", "body-markup"][..], &["body"][..]] {
         let bus = PrivateBus::start();
         let board = FakeNotificationServer::start_with_capabilities(able, bus.address()).await;
-        let desk = NotificationFixture::on(bus.address());
-        desk.show("one", &hostile).await;
+        let fixture = NotificationFixture::on(bus.address());
+        fixture.show("one", &hostile).await;
         let shown = board.wait_for_notification("it", |_| true).await;
         assert!(!shown.body.contains(['<', '>', '\n', '\u{202e}']), "{able:?}: {}", shown.body);
         assert!(shown.body.chars().count() < 260, "{}", shown.body);
-        desk.finish().await;
+        fixture.finish().await;
     }
 }
 
@@ -127,10 +127,10 @@ async fn without_a_bus_or_a_service_orders_come_to_nothing_at_once() {
     let missing = format!("unix:path={}", folder.path().join("none").display());
     let bus = PrivateBus::start();
     for address in [missing.as_str(), bus.address()] {
-        let desk = NotificationFixture::on(address);
-        desk.show("one", "first").await;
-        desk.show("two", "second").await;
-        let took = desk.finish().await;
+        let fixture = NotificationFixture::on(address);
+        fixture.show("one", "first").await;
+        fixture.show("two", "second").await;
+        let took = fixture.finish().await;
         assert!(took < Duration::from_secs(3), "{address}: {took:?}");
     }
 }
@@ -138,11 +138,11 @@ async fn without_a_bus_or_a_service_orders_come_to_nothing_at_once() {
 #[tokio::test]
 async fn a_service_that_is_started_and_never_comes_is_waited_for_once_and_not_long() {
     let bus = PrivateBus::with_unresponsive_services(&[NAME]);
-    let desk = NotificationFixture::on(bus.address());
+    let fixture = NotificationFixture::on(bus.address());
     for number in 0..10 {
-        desk.show(&number.to_string(), "words").await;
+        fixture.show(&number.to_string(), "words").await;
     }
-    let took = desk.finish().await;
+    let took = fixture.finish().await;
     assert!(took > Duration::from_secs(3), "it was not called at all: {took:?}");
     assert!(took < Duration::from_secs(9), "it was waited for more than once: {took:?}");
 }

@@ -62,7 +62,7 @@ impl FileFinderFixture {
 
 #[test]
 fn some_letters_find_the_name_they_fit_best() {
-    for desk in [fixture(), fixture().indexed()] {
+    for fixture in [fixture(), fixture().indexed()] {
         for (query, path) in [
             ("groc", "Groceries.md"),
             ("garden", "Projects/Garden.md"),
@@ -74,32 +74,32 @@ fn some_letters_find_the_name_they_fit_best() {
             ("日記", "会議/日記.md"),
             ("xyzzy", ""),
         ] {
-            assert_eq!(desk.first(query), path, "{query}");
+            assert_eq!(fixture.first(query), path, "{query}");
         }
     }
 }
 
 #[test]
 fn a_note_is_found_by_its_aliases_too_and_comes_once() {
-    let desk = fixture().indexed();
-    let found = desk.found("grunes", &[]);
+    let fixture = fixture().indexed();
+    let found = fixture.found("grunes", &[]);
     let names: Vec<_> = found
         .iter()
         .map(|named| (named.name.as_str(), named.is_alias, named.marks.len()))
         .collect();
     assert_eq!(names, [("Grünes", true, 6)]);
-    fs::write(desk.folder.path().join("Groceries.md"), "---\nalias: Grocer\n---\n").unwrap();
-    desk.index.refresh(&[NotePath::parse("Groceries.md").unwrap()]);
-    assert_eq!(desk.found("grocer", &[]).len(), 1);
-    fs::remove_file(desk.folder.path().join("Projects/Garden plan.md")).unwrap();
-    desk.index.refresh(&[NotePath::parse("Projects/Garden plan.md").unwrap()]);
-    assert!(desk.found("grunes", &[]).is_empty());
+    fs::write(fixture.folder.path().join("Groceries.md"), "---\nalias: Grocer\n---\n").unwrap();
+    fixture.index.refresh(&[NotePath::parse("Groceries.md").unwrap()]);
+    assert_eq!(fixture.found("grocer", &[]).len(), 1);
+    fs::remove_file(fixture.folder.path().join("Projects/Garden plan.md")).unwrap();
+    fixture.index.refresh(&[NotePath::parse("Projects/Garden plan.md").unwrap()]);
+    assert!(fixture.found("grunes", &[]).is_empty());
 }
 
 #[test]
 fn without_letters_come_the_notes_that_were_open_lately() {
-    for desk in [fixture(), fixture().indexed()] {
-        let found = desk.found(" ", &["会議/日記.md", "Groceries.md", "gone.md"]);
+    for fixture in [fixture(), fixture().indexed()] {
+        let found = fixture.found(" ", &["会議/日記.md", "Groceries.md", "gone.md"]);
         let paths: Vec<_> = found.iter().map(|named| named.path.as_str()).collect();
         assert_eq!(paths.get(..3).unwrap(), ["会議/日記.md", "Groceries.md", "Café résumé.md"]);
         assert_eq!(paths.len(), NOTES.len());
@@ -108,8 +108,8 @@ fn without_letters_come_the_notes_that_were_open_lately() {
 
 #[test]
 fn what_was_open_lately_comes_before_what_fits_as_well() {
-    let desk = fixture().indexed();
+    let fixture = fixture().indexed();
     let recent = "Projects/Old/Garden plan 2019.md";
-    let found = desk.found("garden plan", &[recent]);
+    let found = fixture.found("garden plan", &[recent]);
     assert_eq!(found.first().unwrap().path.as_str(), recent);
 }

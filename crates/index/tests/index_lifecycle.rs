@@ -40,11 +40,11 @@ impl FreshnessFixture {
         let cache = tempfile::tempdir().unwrap();
         let vault = Vault::open(folder.path()).unwrap();
         let index = Index::new(&vault, PrivateRules::default(), cache.path());
-        let desk = Self { notes: folder, cache, vault, index };
+        let fixture = Self { notes: folder, cache, vault, index };
         for (path, text) in notes {
-            desk.write(path, text);
+            fixture.write(path, text);
         }
-        desk
+        fixture
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -110,59 +110,63 @@ fn holds(dir: &Path, wanted: &[u8]) -> bool {
 
 #[test]
 fn what_is_written_renamed_and_removed_is_found_as_it_is_now() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "milk"), ("c.md", "tea")]);
-    desk.catch_up();
-    assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
-    desk.write("a.md", "coffee");
-    desk.write("new/d.md", "milk");
-    desk.remove("b.md");
-    assert_eq!(desk.found("milk"), ["a.md", "b.md"], "nobody has told it yet");
-    desk.refresh(&["a.md", "b.md", "new/d.md"]);
-    assert_eq!(desk.found("milk"), ["new/d.md"]);
-    fs::rename(desk.notes.path().join("c.md"), desk.notes.path().join("e.md")).unwrap();
-    desk.refresh(&["c.md", "e.md"]);
-    assert_eq!(desk.found("tea"), ["e.md"]);
-    desk.write("b.md", "milk again");
-    desk.refresh(&["b.md"]);
-    assert_eq!(desk.found("milk"), ["b.md", "new/d.md"]);
+    let fixture =
+        FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "milk"), ("c.md", "tea")]);
+    fixture.catch_up();
+    assert_eq!(fixture.found("milk"), ["a.md", "b.md"]);
+    fixture.write("a.md", "coffee");
+    fixture.write("new/d.md", "milk");
+    fixture.remove("b.md");
+    assert_eq!(fixture.found("milk"), ["a.md", "b.md"], "nobody has told it yet");
+    fixture.refresh(&["a.md", "b.md", "new/d.md"]);
+    assert_eq!(fixture.found("milk"), ["new/d.md"]);
+    fs::rename(fixture.notes.path().join("c.md"), fixture.notes.path().join("e.md")).unwrap();
+    fixture.refresh(&["c.md", "e.md"]);
+    assert_eq!(fixture.found("tea"), ["e.md"]);
+    fixture.write("b.md", "milk again");
+    fixture.refresh(&["b.md"]);
+    assert_eq!(fixture.found("milk"), ["b.md", "new/d.md"]);
 }
 
 #[test]
 fn what_changed_while_nobody_looked_is_found_after_the_next_start() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "milk")]);
-    desk.catch_up();
-    desk.write("a.md", "tea!");
-    desk.write("c.md", "milk");
-    desk.remove("b.md");
-    let desk = desk.reopened(PrivateRules::default());
-    desk.catch_up();
-    assert_eq!(desk.found("milk"), ["c.md"]);
-    desk.index.save(&GO).unwrap();
-    desk.write("d.md", "milk");
-    desk.remove("c.md");
-    let desk = desk.reopened(PrivateRules::default());
-    desk.catch_up();
-    assert_eq!((desk.found("milk"), desk.found("tea")), (vec!["d.md".into()], vec!["a.md".into()]));
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "milk")]);
+    fixture.catch_up();
+    fixture.write("a.md", "tea!");
+    fixture.write("c.md", "milk");
+    fixture.remove("b.md");
+    let fixture = fixture.reopened(PrivateRules::default());
+    fixture.catch_up();
+    assert_eq!(fixture.found("milk"), ["c.md"]);
+    fixture.index.save(&GO).unwrap();
+    fixture.write("d.md", "milk");
+    fixture.remove("c.md");
+    let fixture = fixture.reopened(PrivateRules::default());
+    fixture.catch_up();
+    assert_eq!(
+        (fixture.found("milk"), fixture.found("tea")),
+        (vec!["d.md".into()], vec!["a.md".into()])
+    );
 }
 
 #[test]
 fn a_write_within_the_grain_of_the_clock_is_not_missed() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
-    desk.catch_up();
-    let file = desk.notes.path().join("a.md");
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    fixture.catch_up();
+    let file = fixture.notes.path().join("a.md");
     let then = fs::metadata(&file).unwrap().modified().unwrap();
-    desk.write("a.md", "wine");
+    fixture.write("a.md", "wine");
     fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
-    let desk = desk.reopened(PrivateRules::default());
-    desk.catch_up();
-    assert_eq!(desk.found("wine"), ["a.md"]);
+    let fixture = fixture.reopened(PrivateRules::default());
+    fixture.catch_up();
+    assert_eq!(fixture.found("wine"), ["a.md"]);
 }
 
 #[test]
 fn a_torn_or_foreign_snapshot_is_rebuilt() {
-    let mut desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "more milk")]);
-    desk.catch_up();
-    let file = desk.cache.path().join("notes");
+    let mut fixture = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "more milk")]);
+    fixture.catch_up();
+    let file = fixture.cache.path().join("notes");
     let whole = fs::read(&file).unwrap();
     let mut torn: Vec<Vec<u8>> =
         (0..whole.len()).step_by(7).map(|at| whole[..at].to_vec()).collect();
@@ -176,9 +180,9 @@ fn a_torn_or_foreign_snapshot_is_rebuilt() {
     for bytes in torn {
         fs::remove_file(&file).unwrap();
         fs::write(&file, &bytes).unwrap();
-        desk = desk.reopened(PrivateRules::default());
-        desk.catch_up();
-        assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
+        fixture = fixture.reopened(PrivateRules::default());
+        fixture.catch_up();
+        assert_eq!(fixture.found("milk"), ["a.md", "b.md"]);
     }
 }
 
@@ -186,45 +190,49 @@ fn a_torn_or_foreign_snapshot_is_rebuilt() {
 fn what_is_never_to_be_seen_is_in_no_file_of_the_index() {
     let notes =
         [("Diary/a.md", "canary-one"), ("b.md", "#secret canary-two"), ("c.md", "open milk")];
-    let desk = FreshnessFixture::with_notes(&notes);
-    desk.catch_up();
-    assert!(on_disk(desk.cache.path(), "canary-one"), "the control: without rules it is there");
-    desk.index.set_rules(never("Diary"));
-    desk.catch_up();
-    assert!(!on_disk(desk.cache.path(), "canary-one") && !on_disk(desk.cache.path(), "Diary"));
-    assert!(on_disk(desk.cache.path(), "canary-two"));
-    let desk = desk.reopened(never("#secret"));
-    desk.catch_up();
-    assert!(!on_disk(desk.cache.path(), "canary-two") && on_disk(desk.cache.path(), "canary-one"));
+    let fixture = FreshnessFixture::with_notes(&notes);
+    fixture.catch_up();
+    assert!(on_disk(fixture.cache.path(), "canary-one"), "the control: without rules it is there");
+    fixture.index.set_rules(never("Diary"));
+    fixture.catch_up();
+    assert!(
+        !on_disk(fixture.cache.path(), "canary-one") && !on_disk(fixture.cache.path(), "Diary")
+    );
+    assert!(on_disk(fixture.cache.path(), "canary-two"));
+    let fixture = fixture.reopened(never("#secret"));
+    fixture.catch_up();
+    assert!(
+        !on_disk(fixture.cache.path(), "canary-two") && on_disk(fixture.cache.path(), "canary-one")
+    );
     assert_eq!(
-        (desk.found("canary"), desk.found("milk")),
+        (fixture.found("canary"), fixture.found("milk")),
         (vec!["Diary/a.md".into()], vec!["c.md".into()])
     );
-    desk.write("c.md", "#secret now");
-    desk.refresh(&["c.md"]);
-    assert!(desk.found("now").is_empty());
+    fixture.write("c.md", "#secret now");
+    fixture.refresh(&["c.md"]);
+    assert!(fixture.found("now").is_empty());
 }
 
 #[test]
 fn a_start_that_is_stopped_leaves_nothing_half_done() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
-    desk.index.catch_up(&AtomicBool::new(true)).unwrap();
-    assert!(!desk.index.coverage().is_ready);
-    assert_eq!(desk.found("milk"), ["a.md"], "the notes themselves are read");
-    desk.catch_up();
-    assert!(desk.index.coverage().is_ready);
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    fixture.index.catch_up(&AtomicBool::new(true)).unwrap();
+    assert!(!fixture.index.coverage().is_ready);
+    assert_eq!(fixture.found("milk"), ["a.md"], "the notes themselves are read");
+    fixture.catch_up();
+    assert!(fixture.index.coverage().is_ready);
 }
 
 #[test]
 fn where_nothing_can_be_written_searches_read_the_notes() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
-    let taken = desk.cache.path().join("taken");
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    let taken = fixture.cache.path().join("taken");
     fs::write(&taken, "a file where the folder should be").unwrap();
-    let index = Index::new(&desk.vault, PrivateRules::default(), &taken);
+    let index = Index::new(&fixture.vault, PrivateRules::default(), &taken);
     let refused = index.catch_up(&GO).unwrap_err();
     assert!(refused.to_string().contains("can’t be written"), "{refused}");
-    let desk = FreshnessFixture { index, ..desk };
-    assert_eq!(desk.found("milk"), ["a.md"]);
+    let fixture = FreshnessFixture { index, ..desk };
+    assert_eq!(fixture.found("milk"), ["a.md"]);
 }
 
 /// More notes than a view takes without a new snapshot.
@@ -246,42 +254,42 @@ impl FreshnessFixture {
 
 #[test]
 fn an_index_that_cannot_be_rebuilt_tells_nothing_of_before_and_recovers() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
-    desk.catch_up();
-    desk.write_many();
-    desk.write("a.md", "tea!");
-    assert_eq!(desk.found("milk"), ["a.md"], "the control: nobody has told it yet");
-    desk.block_cache();
-    let refused = desk.index.catch_up(&GO).unwrap_err();
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    fixture.catch_up();
+    fixture.write_many();
+    fixture.write("a.md", "tea!");
+    assert_eq!(fixture.found("milk"), ["a.md"], "the control: nobody has told it yet");
+    fixture.block_cache();
+    let refused = fixture.index.catch_up(&GO).unwrap_err();
     assert!(refused.to_string().contains("can’t be written"), "{refused}");
-    assert!(!desk.index.coverage().is_ready);
-    assert_eq!((desk.found("milk"), desk.found("tea")), (vec![], vec!["a.md".to_owned()]));
+    assert!(!fixture.index.coverage().is_ready);
+    assert_eq!((fixture.found("milk"), fixture.found("tea")), (vec![], vec!["a.md".to_owned()]));
 
-    fs::remove_file(desk.cache.path()).unwrap();
-    desk.catch_up();
-    assert!(desk.index.coverage().is_ready);
-    assert_eq!((desk.found("milk"), desk.found("tea")), (vec![], vec!["a.md".to_owned()]));
+    fs::remove_file(fixture.cache.path()).unwrap();
+    fixture.catch_up();
+    assert!(fixture.index.coverage().is_ready);
+    assert_eq!((fixture.found("milk"), fixture.found("tea")), (vec![], vec!["a.md".to_owned()]));
 }
 
 #[test]
 fn an_index_that_missed_nothing_stays_in_use_where_it_cannot_be_saved() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
-    desk.catch_up();
-    let many = desk.write_many();
-    desk.write("a.md", "tea!");
-    desk.refresh(&many.iter().map(String::as_str).chain(["a.md"]).collect::<Vec<_>>());
-    desk.block_cache();
-    desk.index.save(&GO).unwrap_err();
-    assert!(desk.index.coverage().is_ready);
-    assert_eq!((desk.found("milk"), desk.found("tea")), (vec![], vec!["a.md".to_owned()]));
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    fixture.catch_up();
+    let many = fixture.write_many();
+    fixture.write("a.md", "tea!");
+    fixture.refresh(&many.iter().map(String::as_str).chain(["a.md"]).collect::<Vec<_>>());
+    fixture.block_cache();
+    fixture.index.save(&GO).unwrap_err();
+    assert!(fixture.index.coverage().is_ready);
+    assert_eq!((fixture.found("milk"), fixture.found("tea")), (vec![], vec!["a.md".to_owned()]));
 }
 
 #[test]
 fn the_snapshot_is_for_the_user_alone() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk")]);
-    let dir = desk.cache.path().join("index");
-    Index::new(&desk.vault, PrivateRules::default(), &dir).catch_up(&GO).unwrap();
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk")]);
+    let dir = fixture.cache.path().join("index");
+    Index::new(&fixture.vault, PrivateRules::default(), &dir).catch_up(&GO).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&dir), mode(&dir.join("notes"))), (0o700, 0o600));
 }
@@ -294,8 +302,8 @@ struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    fn start(desk: &FreshnessFixture) -> Self {
-        let mark = desk.notes.path().join("mark.txt");
+    fn start(fixture: &FreshnessFixture) -> Self {
+        let mark = fixture.notes.path().join("mark.txt");
         fs::write(&mark, "").unwrap();
         let (tell, heard) = mpsc::channel();
         let mut watcher =
@@ -306,7 +314,7 @@ impl OpenedFiles {
                 }
             })
             .unwrap();
-        watcher.watch(desk.notes.path(), RecursiveMode::NonRecursive).unwrap();
+        watcher.watch(fixture.notes.path(), RecursiveMode::NonRecursive).unwrap();
         Self { mark, heard, _watcher: watcher }
     }
 
@@ -338,49 +346,49 @@ impl FreshnessFixture {
 
 #[test]
 fn reopening_opens_no_note_when_nothing_changed() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "tea")]);
-    let openings = OpenedFiles::start(&desk);
-    desk.catch_up();
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "milk"), ("b.md", "tea")]);
+    let openings = OpenedFiles::start(&fixture);
+    fixture.catch_up();
     assert_eq!(openings.count(), 2, "the control: at first all are opened");
-    let desk = desk.until_none_is_opened(&openings, &PrivateRules::default());
-    assert_eq!(desk.found("milk"), ["a.md"]);
+    let fixture = fixture.until_none_is_opened(&openings, &PrivateRules::default());
+    assert_eq!(fixture.found("milk"), ["a.md"]);
 }
 
 #[test]
 fn reopening_opens_no_private_note_either() {
     let notes = [("a.md", "milk"), ("b.md", "#secret milk"), ("c.md", "---\ntags: secret\n---\n")];
     let rules = never("#secret");
-    let desk = FreshnessFixture::with_notes(&notes).reopened(rules.clone());
-    let openings = OpenedFiles::start(&desk);
-    desk.catch_up();
+    let fixture = FreshnessFixture::with_notes(&notes).reopened(rules.clone());
+    let openings = OpenedFiles::start(&fixture);
+    fixture.catch_up();
     assert_eq!(openings.count(), 3, "the control: at first all are opened");
-    let desk = desk.until_none_is_opened(&openings, &rules);
-    assert_eq!(desk.found("milk"), ["a.md"]);
-    desk.write("b.md", "open milk");
+    let fixture = fixture.until_none_is_opened(&openings, &rules);
+    assert_eq!(fixture.found("milk"), ["a.md"]);
+    fixture.write("b.md", "open milk");
     assert_eq!(openings.count(), 1, "the writer's own");
-    let desk = desk.reopened(rules.clone());
-    desk.catch_up();
+    let fixture = fixture.reopened(rules.clone());
+    fixture.catch_up();
     assert_eq!(openings.count(), 1, "one that changed is looked at");
-    assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
-    let desk = desk.until_none_is_opened(&openings, &rules);
-    let desk = desk.reopened(never("#other"));
-    desk.catch_up();
-    assert_eq!((openings.count(), desk.found("secret")), (1, vec!["c.md".to_owned()]));
+    assert_eq!(fixture.found("milk"), ["a.md", "b.md"]);
+    let fixture = fixture.until_none_is_opened(&openings, &rules);
+    let fixture = fixture.reopened(never("#other"));
+    fixture.catch_up();
+    assert_eq!((openings.count(), fixture.found("secret")), (1, vec!["c.md".to_owned()]));
 }
 
 #[test]
 fn nothing_of_a_private_note_is_in_any_file() {
-    let desk = FreshnessFixture::with_notes(&[
+    let fixture = FreshnessFixture::with_notes(&[
         ("Canary.md", "#secret canary-one"),
         ("Open.md", "canary-two"),
     ]);
     let rules = never("#secret");
-    let desk = desk.reopened(rules.clone());
-    let openings = OpenedFiles::start(&desk);
-    desk.catch_up();
-    let desk = desk.until_none_is_opened(&openings, &rules);
-    desk.index.update_fulltext(&GO).unwrap();
-    let dir = desk.cache.path();
+    let fixture = fixture.reopened(rules.clone());
+    let openings = OpenedFiles::start(&fixture);
+    fixture.catch_up();
+    let fixture = fixture.until_none_is_opened(&openings, &rules);
+    fixture.index.update_fulltext(&GO).unwrap();
+    let dir = fixture.cache.path();
     assert!(dir.join("withheld").exists(), "the control: what is private is known again");
     assert!(on_disk(dir, "Open.md") && on_disk(dir, "canary-two"), "the control: that is open");
     let hash = blake3::hash(b"Canary.md");
@@ -393,43 +401,43 @@ fn nothing_of_a_private_note_is_in_any_file() {
 
 #[test]
 fn a_note_that_becomes_private_leaves_every_file() {
-    let desk = FreshnessFixture::with_notes(&[("Canary.md", "canary-one"), ("b.md", "milk")]);
-    let desk = desk.reopened(never("#secret"));
-    desk.catch_up();
-    desk.index.update_fulltext(&GO).unwrap();
-    desk.write("Canary.md", "canary-one canary-two");
-    desk.refresh(&["Canary.md"]);
-    desk.index.save(&GO).unwrap();
-    let dir = desk.cache.path().to_owned();
+    let fixture = FreshnessFixture::with_notes(&[("Canary.md", "canary-one"), ("b.md", "milk")]);
+    let fixture = fixture.reopened(never("#secret"));
+    fixture.catch_up();
+    fixture.index.update_fulltext(&GO).unwrap();
+    fixture.write("Canary.md", "canary-one canary-two");
+    fixture.refresh(&["Canary.md"]);
+    fixture.index.save(&GO).unwrap();
+    let dir = fixture.cache.path().to_owned();
     let words = ["Canary", "canary-one", "canary-two"];
     assert!(words.iter().all(|word| on_disk(&dir, word)), "the control: it is there");
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 0, "the control: the ranking stands");
-    desk.write("Canary.md", "#secret canary-one canary-two");
-    desk.refresh(&["Canary.md"]);
-    assert!(desk.found("canary").is_empty());
-    desk.index.save(&GO).unwrap();
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), 0, "the control: the ranking stands");
+    fixture.write("Canary.md", "#secret canary-one canary-two");
+    fixture.refresh(&["Canary.md"]);
+    assert!(fixture.found("canary").is_empty());
+    fixture.index.save(&GO).unwrap();
     assert!(!words.iter().any(|word| on_disk(&dir, word)));
     assert!(!dir.join("ranked").exists(), "its words are in the ranking");
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 1);
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), 1);
     assert!(!words.iter().any(|word| on_disk(&dir, word)));
-    desk.write("Canary.md", "canary-three");
-    desk.refresh(&["Canary.md"]);
-    assert_eq!(desk.found("canary"), ["Canary.md"]);
+    fixture.write("Canary.md", "canary-three");
+    fixture.refresh(&["Canary.md"]);
+    assert_eq!(fixture.found("canary"), ["Canary.md"]);
 }
 
 #[test]
 fn a_note_that_is_moved_into_a_private_folder_leaves_every_file() {
     let moved = |to: &str| {
         let notes = [("Canary.md", "canary-one"), ("b.md", "milk"), ("folder/c.md", "tea")];
-        let desk = FreshnessFixture::with_notes(&notes).reopened(never("folder/**"));
-        desk.catch_up();
-        desk.index.update_fulltext(&GO).unwrap();
-        fs::rename(desk.notes.path().join("Canary.md"), desk.notes.path().join(to)).unwrap();
-        desk.refresh(&["Canary.md", to]);
-        desk.index.save(&GO).unwrap();
-        let in_snapshot = on_disk(desk.cache.path(), "canary-one");
-        desk.index.update_fulltext(&GO).unwrap();
-        (in_snapshot, on_disk(desk.cache.path(), "canary-one"))
+        let fixture = FreshnessFixture::with_notes(&notes).reopened(never("folder/**"));
+        fixture.catch_up();
+        fixture.index.update_fulltext(&GO).unwrap();
+        fs::rename(fixture.notes.path().join("Canary.md"), fixture.notes.path().join(to)).unwrap();
+        fixture.refresh(&["Canary.md", to]);
+        fixture.index.save(&GO).unwrap();
+        let in_snapshot = on_disk(fixture.cache.path(), "canary-one");
+        fixture.index.update_fulltext(&GO).unwrap();
+        (in_snapshot, on_disk(fixture.cache.path(), "canary-one"))
     };
     assert_eq!(moved("open.md"), (true, true), "the control: it is open there");
     assert_eq!(moved("folder/Canary.md"), (false, false));
@@ -437,15 +445,15 @@ fn a_note_that_is_moved_into_a_private_folder_leaves_every_file() {
 
 #[test]
 fn a_reset_leaves_no_text_behind_and_rebuilds() {
-    let desk = FreshnessFixture::with_notes(&[("a.md", "canary-one"), ("b.md", "milk")]);
-    desk.catch_up();
-    desk.index.update_fulltext(&GO).unwrap();
-    desk.write("a.md", "nothing here");
-    desk.refresh(&["a.md"]);
-    assert!(on_disk(desk.cache.path(), "canary-one"), "the control: the snapshot is older");
-    desk.index.reset().unwrap();
-    assert!(!desk.cache.path().exists() && !desk.index.coverage().is_ready);
-    assert_eq!(desk.found("milk"), ["b.md"]);
-    desk.catch_up();
-    assert!(!on_disk(desk.cache.path(), "canary-one") && desk.index.coverage().is_ready);
+    let fixture = FreshnessFixture::with_notes(&[("a.md", "canary-one"), ("b.md", "milk")]);
+    fixture.catch_up();
+    fixture.index.update_fulltext(&GO).unwrap();
+    fixture.write("a.md", "nothing here");
+    fixture.refresh(&["a.md"]);
+    assert!(on_disk(fixture.cache.path(), "canary-one"), "the control: the snapshot is older");
+    fixture.index.reset().unwrap();
+    assert!(!fixture.cache.path().exists() && !fixture.index.coverage().is_ready);
+    assert_eq!(fixture.found("milk"), ["b.md"]);
+    fixture.catch_up();
+    assert!(!on_disk(fixture.cache.path(), "canary-one") && fixture.index.coverage().is_ready);
 }

@@ -34,10 +34,10 @@ fn fixture(notes: &[(&str, &str)]) -> MetadataFixture {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let vault = Vault::open(folder.path()).unwrap();
     let index = Index::new(&vault, PrivateRules::default(), cache.path());
-    let desk = MetadataFixture { folder, _cache: cache, vault, index };
-    notes.iter().for_each(|(path, text)| desk.write(path, text));
-    desk.index.catch_up(&GO).unwrap();
-    desk
+    let fixture = MetadataFixture { folder, _cache: cache, vault, index };
+    notes.iter().for_each(|(path, text)| fixture.write(path, text));
+    fixture.index.catch_up(&GO).unwrap();
+    fixture
 }
 
 fn path(text: &str) -> NotePath {
@@ -101,21 +101,21 @@ const NOTES: [(&str, &str); 7] = [
 
 #[test]
 fn links_are_what_the_notes_say_also_after_changes() {
-    let desk = fixture(&NOTES);
-    desk.compare_links();
-    desk.remove("b.md");
-    desk.compare_links();
-    desk.rewrite("New/b.md", "[[a]]");
-    desk.rewrite("a.md", "[[c2]] [[b]] [[map.canvas]]");
-    desk.compare_links();
-    desk.rewrite("b.md", "back again [[Deep/b]]");
-    desk.compare_links();
+    let fixture = fixture(&NOTES);
+    fixture.compare_links();
+    fixture.remove("b.md");
+    fixture.compare_links();
+    fixture.rewrite("New/b.md", "[[a]]");
+    fixture.rewrite("a.md", "[[c2]] [[b]] [[map.canvas]]");
+    fixture.compare_links();
+    fixture.rewrite("b.md", "back again [[Deep/b]]");
+    fixture.compare_links();
 }
 
 #[test]
 fn a_plan_counts_as_done() {
-    let desk = fixture(&NOTES);
-    let text = |at: &str| desk.vault.read_bytes(&path(at)).unwrap();
+    let fixture = fixture(&NOTES);
+    let text = |at: &str| fixture.vault.read_bytes(&path(at)).unwrap();
     let plan: ChangeSet = [
         Change::replace(path("a.md"), text("a.md"), "[[c2]] [[fresh]]"),
         Change::create(path("fresh.md"), "[[Deep/b]]"),
@@ -127,24 +127,24 @@ fn a_plan_counts_as_done() {
     ]
     .into_iter()
     .collect();
-    desk.compare_links_after(&plan);
+    fixture.compare_links_after(&plan);
 }
 
 #[test]
 fn links_that_stand_in_no_note_begin_at_the_top() {
-    let desk = fixture(&NOTES);
+    let fixture = fixture(&NOTES);
     let links =
         ["b", "DEEP/B.md", "c2", "/c2", "./a", "../a", "pic.png", "else/b", "Nowhere", "a.b"];
     let links = links.map(str::to_owned).to_vec();
-    let broken = desk.index.broken_among(&desk.vault, links).unwrap();
+    let broken = fixture.index.broken_among(&fixture.vault, links).unwrap();
     assert_eq!(broken, ["/c2", "../a", "else/b", "Nowhere", "a.b"]);
 }
 
 #[test]
 fn broken_links_are_named_once() {
-    let desk = fixture(&NOTES);
+    let fixture = fixture(&NOTES);
     let lost = || -> Vec<(String, Vec<String>)> {
-        let all = desk.index.broken_links(&desk.vault).unwrap().into_iter();
+        let all = fixture.index.broken_links(&fixture.vault).unwrap().into_iter();
         let named = all.map(|lost| {
             (lost.link, lost.sources.iter().map(ToString::to_string).collect::<Vec<_>>())
         });
@@ -158,13 +158,13 @@ fn broken_links_are_named_once() {
             ("else/Nowhere".to_owned(), names(&["b.md"]))
         ]
     );
-    desk.rewrite("Nowhere.md", "here");
+    fixture.rewrite("Nowhere.md", "here");
     assert_eq!(lost(), [("else/Nowhere".to_owned(), names(&["b.md"]))]);
 }
 
 #[test]
 fn tags_count_with_what_is_nested_in_them() {
-    let desk = fixture(&[
+    let fixture = fixture(&[
         ("a.md", "#food/bread #Tea"),
         ("b.md", "---\ntags: [food, tea]\n---\n#tea"),
         ("c.md", "`#code` #tea"),
@@ -172,24 +172,24 @@ fn tags_count_with_what_is_nested_in_them() {
     let counts = |tags: &[(&str, usize)]| -> Vec<(String, usize)> {
         tags.iter().map(|(tag, notes)| ((*tag).to_owned(), *notes)).collect()
     };
-    assert_eq!(desk.tags(), counts(&[("tea", 3), ("food", 2), ("food/bread", 1)]));
-    desk.rewrite("b.md", "nothing");
-    assert_eq!(desk.tags(), counts(&[("Tea", 2), ("food", 1), ("food/bread", 1)]));
-    desk.remove("a.md");
-    assert_eq!(desk.tags(), counts(&[("tea", 1)]));
+    assert_eq!(fixture.tags(), counts(&[("tea", 3), ("food", 2), ("food/bread", 1)]));
+    fixture.rewrite("b.md", "nothing");
+    assert_eq!(fixture.tags(), counts(&[("Tea", 2), ("food", 1), ("food/bread", 1)]));
+    fixture.remove("a.md");
+    assert_eq!(fixture.tags(), counts(&[("tea", 1)]));
 }
 
 #[test]
 fn values_of_a_property_and_tasks_are_listed() {
-    let desk = fixture(&[
+    let fixture = fixture(&[
         ("a.md", "---\nStatus: open\n---\n- [ ] bake bread\n- [x] eat\n"),
         ("b.md", "---\nstatus: [Open, late]\n---\n"),
     ]);
-    let values = desk.index.property_values(&desk.vault, "STATUS").unwrap();
+    let values = fixture.index.property_values(&fixture.vault, "STATUS").unwrap();
     let values: Vec<_> = values.iter().map(|one| (one.value.as_str(), one.notes)).collect();
     assert_eq!(values, [("Open", 2), ("late", 1)]);
-    desk.rewrite("b.md", "* [-] dropped");
-    let tasks = desk.index.tasks(&desk.vault).unwrap();
+    fixture.rewrite("b.md", "* [-] dropped");
+    let tasks = fixture.index.tasks(&fixture.vault).unwrap();
     let tasks: Vec<_> = tasks
         .iter()
         .map(|task| (task.path.as_str(), task.line, task.mark, task.words.as_str()))
@@ -202,7 +202,7 @@ fn values_of_a_property_and_tasks_are_listed() {
 
 #[test]
 fn what_a_screen_keeps_back_is_not_known() {
-    let desk = fixture(&[
+    let fixture = fixture(&[
         ("Diary/a.md", "#secret-plan [[b]]\n- [ ] hide"),
         ("b.md", "#open [[a]]"),
         ("c.md", "#local words [[b]]"),
@@ -210,28 +210,33 @@ fn what_a_screen_keeps_back_is_not_known() {
     let local = ["Diary", "#local"].map(ToOwned::to_owned).to_vec();
     let rules = PrivateRules::parse(&PrivateSettings { local, ..PrivateSettings::default() });
     let screen = Arc::new(PrivacyFilter::new(rules.unwrap(), Privacy::Open));
-    let (whole, screened) = (&desk.vault, &desk.vault.filtered(screen));
-    assert_eq!(desk.index.backlinks(whole, &NONE, &path("b.md")).unwrap().len(), 2, "the control");
-    assert!(desk.index.backlinks(screened, &NONE, &path("b.md")).unwrap().is_empty());
-    assert!(desk.index.outgoing_links(screened, &NONE, &path("Diary/a.md")).unwrap().is_empty());
-    let tags = desk.index.tags(screened, &NONE).unwrap();
+    let (whole, screened) = (&fixture.vault, &fixture.vault.filtered(screen));
+    assert_eq!(
+        fixture.index.backlinks(whole, &NONE, &path("b.md")).unwrap().len(),
+        2,
+        "the control"
+    );
+    assert!(fixture.index.backlinks(screened, &NONE, &path("b.md")).unwrap().is_empty());
+    assert!(fixture.index.outgoing_links(screened, &NONE, &path("Diary/a.md")).unwrap().is_empty());
+    let tags = fixture.index.tags(screened, &NONE).unwrap();
     assert_eq!(tags.iter().map(|tag| tag.tag.as_str()).collect::<Vec<_>>(), ["open"]);
-    assert!(desk.index.tasks(screened).unwrap().is_empty());
-    let lost = desk.index.broken_links(screened).unwrap();
+    assert!(fixture.index.tasks(screened).unwrap().is_empty());
+    let lost = fixture.index.broken_links(screened).unwrap();
     assert_eq!(lost.iter().map(|lost| lost.link.as_str()).collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]
 fn notes_are_told_by_what_they_have_in_common_also_after_changes() {
-    let desk = fixture(&[
+    let fixture = fixture(&[
         ("b.md", "---\nStatus: open\n---\n#Food/bread\n"),
         ("a.md", "---\nstatus: [Open, late]\n---\n#food\n"),
         ("c.md", "nothing\n"),
     ]);
-    let tagged = |tag: &str| desk.index.notes_with_tag(&desk.vault, tag).unwrap();
-    let valued = |value: &str| desk.index.notes_with_value(&desk.vault, "STATUS", value).unwrap();
+    let tagged = |tag: &str| fixture.index.notes_with_tag(&fixture.vault, tag).unwrap();
+    let valued =
+        |value: &str| fixture.index.notes_with_value(&fixture.vault, "STATUS", value).unwrap();
     let properties = || {
-        let all = desk.index.properties(&desk.vault).unwrap();
+        let all = fixture.index.properties(&fixture.vault).unwrap();
         all.into_iter().map(|one| (one.name, one.notes)).collect::<Vec<_>>()
     };
     assert_eq!(tagged("FOOD"), [path("a.md"), path("b.md")]);
@@ -239,8 +244,8 @@ fn notes_are_told_by_what_they_have_in_common_also_after_changes() {
     assert_eq!(valued("open"), [path("a.md"), path("b.md")]);
     assert_eq!(valued("late"), [path("a.md")]);
     assert_eq!(properties(), [("Status".to_owned(), 2)]);
-    desk.rewrite("c.md", "---\nowner: me\n---\n#food\n");
-    desk.remove("b.md");
+    fixture.rewrite("c.md", "---\nowner: me\n---\n#food\n");
+    fixture.remove("b.md");
     assert_eq!(tagged("food"), [path("a.md"), path("c.md")]);
     assert_eq!(valued("open"), [path("a.md")]);
     assert_eq!(properties(), [("owner".to_owned(), 1), ("status".to_owned(), 1)]);

@@ -36,10 +36,10 @@ fn fixture() -> CatchUpFixture {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let vault = Vault::open(folder.path()).unwrap();
     let index = Index::new(&vault, PrivateRules::default(), cache.path());
-    let desk = CatchUpFixture { folder, cache, vault, index };
-    (0..NOTES).for_each(|number| drop(desk.write(number, "tea")));
-    desk.index.catch_up(&GO).unwrap();
-    desk
+    let fixture = CatchUpFixture { folder, cache, vault, index };
+    (0..NOTES).for_each(|number| drop(fixture.write(number, "tea")));
+    fixture.index.catch_up(&GO).unwrap();
+    fixture
 }
 
 fn find(index: &Index, vault: &Vault, query: &str) -> RankedPassages {
@@ -107,73 +107,73 @@ fn parts(cache: &Path) -> BTreeSet<String> {
 
 #[test]
 fn when_the_snapshot_is_rewritten_the_ranking_takes_only_changes() {
-    let desk = fixture();
+    let fixture = fixture();
     assert_eq!(
-        desk.index.update_fulltext(&GO).unwrap(),
+        fixture.index.update_fulltext(&GO).unwrap(),
         NOTES,
         "the control: at first it takes in all"
     );
-    let before = parts(desk.cache.path());
-    let snapshot = || fs::read(desk.cache.path().join("notes")).unwrap();
+    let before = parts(fixture.cache.path());
+    let snapshot = || fs::read(fixture.cache.path().join("notes")).unwrap();
     let old = snapshot();
-    desk.change_many();
+    fixture.change_many();
     assert_ne!(snapshot(), old, "the control: the snapshot was rewritten");
-    let from_nothing = desk.answers_from_nothing(PrivateRules::default());
-    assert_eq!(counts(&desk.answers()), counts(&from_nothing), "what it lacks is read");
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
-    assert_eq!(desk.answers(), from_nothing);
-    let after = parts(desk.cache.path());
+    let from_nothing = fixture.answers_from_nothing(PrivateRules::default());
+    assert_eq!(counts(&fixture.answers()), counts(&from_nothing), "what it lacks is read");
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
+    assert_eq!(fixture.answers(), from_nothing);
+    let after = parts(fixture.cache.path());
     assert!(after.is_superset(&before) && after.len() > before.len(), "{before:?} {after:?}");
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 0);
-    let desk = desk.reopened(PrivateRules::default());
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), 0, "it is kept");
-    assert_eq!(desk.answers(), from_nothing);
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), 0);
+    let fixture = fixture.reopened(PrivateRules::default());
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), 0, "it is kept");
+    assert_eq!(fixture.answers(), from_nothing);
 }
 
 #[test]
 fn a_ranking_that_was_not_brought_up_before_the_end_is_brought_up_after_the_next_start() {
-    let desk = fixture();
-    desk.index.update_fulltext(&GO).unwrap();
-    desk.change_many();
+    let fixture = fixture();
+    fixture.index.update_fulltext(&GO).unwrap();
+    fixture.change_many();
     assert_eq!(
-        desk.index.update_fulltext(&AtomicBool::new(true)).unwrap(),
+        fixture.index.update_fulltext(&AtomicBool::new(true)).unwrap(),
         0,
         "it was told to stop"
     );
-    let desk = desk.reopened(PrivateRules::default());
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
-    assert_eq!(desk.answers(), desk.answers_from_nothing(PrivateRules::default()));
+    let fixture = fixture.reopened(PrivateRules::default());
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), REWRITTEN + MADE);
+    assert_eq!(fixture.answers(), fixture.answers_from_nothing(PrivateRules::default()));
 }
 
 #[test]
 fn a_ranking_of_other_rules_is_rebuilt() {
-    let desk = fixture();
-    desk.index.update_fulltext(&GO).unwrap();
+    let fixture = fixture();
+    fixture.index.update_fulltext(&GO).unwrap();
     let never = vec!["n5.md".to_owned()];
     let rules = PrivateSettings { never, ..PrivateSettings::default() };
     let rules = PrivateRules::parse(&rules).unwrap();
-    let before = parts(desk.cache.path());
-    let desk = desk.reopened(rules.clone());
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), NOTES - 1);
-    assert!(before.is_disjoint(&parts(desk.cache.path())));
-    assert_eq!(desk.answers(), desk.answers_from_nothing(rules));
+    let before = parts(fixture.cache.path());
+    let fixture = fixture.reopened(rules.clone());
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), NOTES - 1);
+    assert!(before.is_disjoint(&parts(fixture.cache.path())));
+    assert_eq!(fixture.answers(), fixture.answers_from_nothing(rules));
 }
 
 #[test]
 fn a_ranking_that_is_discarded_while_it_is_written_stays_away() {
-    let desk = fixture();
-    let dir = desk.cache.path().join("ranked");
+    let fixture = fixture();
+    let dir = fixture.cache.path().join("ranked");
     let ranked = std::thread::scope(|scope| {
-        let ranking = scope.spawn(|| desk.index.update_fulltext(&GO));
+        let ranking = scope.spawn(|| fixture.index.update_fulltext(&GO));
         while !dir.exists() && !ranking.is_finished() {
             std::thread::yield_now();
         }
-        desk.index.reset().unwrap();
-        assert!(!desk.cache.path().exists());
+        fixture.index.reset().unwrap();
+        assert!(!fixture.cache.path().exists());
         ranking.join().unwrap()
     });
     assert!(ranked.is_ok(), "{ranked:?}");
-    assert!(!desk.cache.path().exists(), "nobody writes on");
-    desk.index.catch_up(&GO).unwrap();
-    assert_eq!(desk.index.update_fulltext(&GO).unwrap(), NOTES);
+    assert!(!fixture.cache.path().exists(), "nobody writes on");
+    fixture.index.catch_up(&GO).unwrap();
+    assert_eq!(fixture.index.update_fulltext(&GO).unwrap(), NOTES);
 }

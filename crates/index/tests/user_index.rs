@@ -51,10 +51,10 @@ fn fixture() -> UserIndexFixture {
     let rules = PrivateRules::parse(&rules).unwrap();
     let user = UserIndex::new(&vault, rules, cache.path());
     let models = user.for_models();
-    let desk = UserIndexFixture { folder, _cache: cache, vault, models, user };
-    NOTES.iter().for_each(|(path, text)| desk.write(path, text));
-    desk.models.catch_up(&GO).unwrap();
-    desk
+    let fixture = UserIndexFixture { folder, _cache: cache, vault, models, user };
+    NOTES.iter().for_each(|(path, text)| fixture.write(path, text));
+    fixture.models.catch_up(&GO).unwrap();
+    fixture
 }
 
 fn lines(pattern: &str) -> GrepQuery {
@@ -95,34 +95,35 @@ impl UserIndexFixture {
 
 #[test]
 fn the_user_finds_private_notes_by_their_names_and_aliases() {
-    let desk = fixture();
-    assert_eq!(desk.names("hidn"), ["Hidden.md"]);
-    assert_eq!(desk.names("diary/mon"), ["Diary/Monday.md"]);
-    assert_eq!(desk.names("moonday"), ["Diary/Monday.md"]);
-    assert_eq!(desk.names("").len(), NOTES.len());
-    let models = |query: &str| desk.models.find_files(&desk.vault, query, &[], 10).unwrap();
+    let fixture = fixture();
+    assert_eq!(fixture.names("hidn"), ["Hidden.md"]);
+    assert_eq!(fixture.names("diary/mon"), ["Diary/Monday.md"]);
+    assert_eq!(fixture.names("moonday"), ["Diary/Monday.md"]);
+    assert_eq!(fixture.names("").len(), NOTES.len());
+    let models = |query: &str| fixture.models.find_files(&fixture.vault, query, &[], 10).unwrap();
     assert!(models("hidn").is_empty() && models("monday").is_empty() && models("moond").is_empty());
     assert_eq!(models("").len(), 2, "the control: a model finds the others");
 }
 
 #[test]
 fn the_user_finds_lines_of_private_notes_in_the_usual_order() {
-    let desk = fixture();
+    let fixture = fixture();
     let all = [("Diary/Monday.md", 5), ("Hidden.md", 1), ("a.md", 1)];
-    assert_eq!(places(&desk.search("milk")), all);
-    assert_eq!(places(&desk.search(r"\A.*milk")), all, "note by note");
+    assert_eq!(places(&fixture.search("milk")), all);
+    assert_eq!(places(&fixture.search(r"\A.*milk")), all, "note by note");
     let narrow = GrepQuery { file_pattern: Some("Diary/*".to_owned()), ..lines("milk") };
-    assert_eq!(places(&desk.user.search(&narrow, AMPLE).unwrap()), all[..1]);
-    let models = desk.models.search(&desk.vault, &ChangeSet::default(), &lines("milk"), AMPLE);
+    assert_eq!(places(&fixture.user.search(&narrow, AMPLE).unwrap()), all[..1]);
+    let models =
+        fixture.models.search(&fixture.vault, &ChangeSet::default(), &lines("milk"), AMPLE);
     assert_eq!(places(&models.unwrap()), [("a.md", 1)], "a model finds what is open");
-    let cut = desk.user.search(&lines("milk"), Duration::ZERO).unwrap();
+    let cut = fixture.user.search(&lines("milk"), Duration::ZERO).unwrap();
     assert!(cut.hits.is_empty() && cut.cut.is_some());
 }
 
 #[test]
 fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
-    let desk = fixture();
-    let (whole, plan) = (&desk.vault, ChangeSet::default());
+    let fixture = fixture();
+    let (whole, plan) = (&fixture.vault, ChangeSet::default());
     let to = |links: Vec<index::links::OutgoingLink>| -> Vec<NotePath> {
         links.into_iter().flat_map(|link| link.targets).collect()
     };
@@ -130,25 +131,28 @@ fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
         links.into_iter().map(|link| link.source).collect()
     };
     let a = path("a.md");
-    assert_eq!(to(desk.user.outgoing_links(&a).unwrap()), [path("Hidden.md")]);
-    assert_eq!(to(desk.user.outgoing_links(&path("Hidden.md")).unwrap()), std::slice::from_ref(&a));
-    assert_eq!(from(desk.user.backlinks(&a).unwrap()), [path("Hidden.md")]);
-    assert_eq!(desk.user.broken_links().unwrap().len(), 1);
-    let asked = || vec!["hidden".to_owned(), "Missing".to_owned()];
-    assert_eq!(desk.user.broken_among(asked()).unwrap(), ["Missing"]);
+    assert_eq!(to(fixture.user.outgoing_links(&a).unwrap()), [path("Hidden.md")]);
     assert_eq!(
-        desk.models.broken_among(&desk.vault, asked()).unwrap(),
+        to(fixture.user.outgoing_links(&path("Hidden.md")).unwrap()),
+        std::slice::from_ref(&a)
+    );
+    assert_eq!(from(fixture.user.backlinks(&a).unwrap()), [path("Hidden.md")]);
+    assert_eq!(fixture.user.broken_links().unwrap().len(), 1);
+    let asked = || vec!["hidden".to_owned(), "Missing".to_owned()];
+    assert_eq!(fixture.user.broken_among(asked()).unwrap(), ["Missing"]);
+    assert_eq!(
+        fixture.models.broken_among(&fixture.vault, asked()).unwrap(),
         asked(),
         "to a model `Hidden` is not there"
     );
-    assert_eq!(desk.user.tags().unwrap().len(), 2);
-    assert_eq!(desk.user.notes_with_tag("secret").unwrap(), [path("Hidden.md")]);
-    assert_eq!(desk.user.property_values("mood").unwrap().len(), 1);
-    assert_eq!(desk.user.notes_with_value("mood", "fine").unwrap(), [path("Diary/Monday.md")]);
-    assert!(desk.user.properties().unwrap().iter().any(|one| one.name == "mood"));
-    assert_eq!(desk.user.tasks().unwrap().len(), 1);
+    assert_eq!(fixture.user.tags().unwrap().len(), 2);
+    assert_eq!(fixture.user.notes_with_tag("secret").unwrap(), [path("Hidden.md")]);
+    assert_eq!(fixture.user.property_values("mood").unwrap().len(), 1);
+    assert_eq!(fixture.user.notes_with_value("mood", "fine").unwrap(), [path("Diary/Monday.md")]);
+    assert!(fixture.user.properties().unwrap().iter().any(|one| one.name == "mood"));
+    assert_eq!(fixture.user.tasks().unwrap().len(), 1);
 
-    let models = &desk.models;
+    let models = &fixture.models;
     assert!(to(models.outgoing_links(whole, &plan, &a).unwrap()).is_empty());
     assert!(models.outgoing_links(whole, &plan, &path("Hidden.md")).unwrap().is_empty());
     assert!(models.backlinks(whole, &plan, &a).unwrap().is_empty());
@@ -161,52 +165,56 @@ fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
 
 #[test]
 fn cached_answers_are_renewed_once_the_notes_changed() {
-    let desk = fixture();
+    let fixture = fixture();
     let told = || {
-        let (broken, tasks) = (desk.user.broken_links().unwrap(), desk.user.tasks().unwrap());
-        (broken.len(), tasks.len(), desk.user.property_values("mood").unwrap().len())
+        let (broken, tasks) = (fixture.user.broken_links().unwrap(), fixture.user.tasks().unwrap());
+        (broken.len(), tasks.len(), fixture.user.property_values("mood").unwrap().len())
     };
     assert_eq!((told(), told()), ((1, 1, 1), (1, 1, 1)));
-    assert!(desk.user.property_values("other").unwrap().is_empty(), "it is about another property");
+    assert!(
+        fixture.user.property_values("other").unwrap().is_empty(),
+        "it is about another property"
+    );
     assert_eq!(told(), (1, 1, 1));
-    desk.rewrite("b.md", "---\nmood: [better, best]\n---\n[[Somewhere]]\n- [ ] wake\n");
+    fixture.rewrite("b.md", "---\nmood: [better, best]\n---\n[[Somewhere]]\n- [ ] wake\n");
     assert_eq!(told(), (2, 2, 3));
-    desk.rewrite("Hidden.md", "#secret milk\n- [ ] hide\n");
+    fixture.rewrite("Hidden.md", "#secret milk\n- [ ] hide\n");
     assert_eq!(told(), (1, 3, 3), "one that is private changed");
 }
 
 #[test]
 fn what_changes_in_private_notes_is_seen_as_soon_as_it_is_told() {
-    let desk = fixture();
-    assert_eq!(desk.search("coffee").total, 0);
-    desk.rewrite("Diary/Tuesday.md", "---\nalias: Twosday\n---\ncoffee #days\n");
-    assert_eq!(places(&desk.search("coffee")), [("Diary/Tuesday.md", 4)]);
-    assert_eq!(desk.names("twosd"), ["Diary/Tuesday.md"]);
-    desk.rewrite("Diary/Tuesday.md", "---\nalias: Threesday\n---\nwine\n");
-    assert_eq!((desk.search("coffee").total, desk.names("twosd").len()), (0, 0));
-    assert_eq!(desk.names("threesd"), ["Diary/Tuesday.md"]);
-    fs::remove_file(desk.folder.path().join("Diary/Tuesday.md")).unwrap();
-    desk.models.refresh(&[path("Diary/Tuesday.md")]);
-    assert!(desk.names("tuesday").is_empty());
-    desk.rewrite("b.md", "tea #secret\n");
-    assert_eq!(places(&desk.search("tea")), [("b.md", 1)], "it became private");
-    desk.rewrite("b.md", "tea again\n");
-    assert_eq!(places(&desk.search("tea")), [("b.md", 1)], "it is open again");
-    desk.models.save(&GO).unwrap();
-    desk.models.catch_up(&GO).unwrap();
-    assert_eq!(places(&desk.search("milk")).len(), 3);
+    let fixture = fixture();
+    assert_eq!(fixture.search("coffee").total, 0);
+    fixture.rewrite("Diary/Tuesday.md", "---\nalias: Twosday\n---\ncoffee #days\n");
+    assert_eq!(places(&fixture.search("coffee")), [("Diary/Tuesday.md", 4)]);
+    assert_eq!(fixture.names("twosd"), ["Diary/Tuesday.md"]);
+    fixture.rewrite("Diary/Tuesday.md", "---\nalias: Threesday\n---\nwine\n");
+    assert_eq!((fixture.search("coffee").total, fixture.names("twosd").len()), (0, 0));
+    assert_eq!(fixture.names("threesd"), ["Diary/Tuesday.md"]);
+    fs::remove_file(fixture.folder.path().join("Diary/Tuesday.md")).unwrap();
+    fixture.models.refresh(&[path("Diary/Tuesday.md")]);
+    assert!(fixture.names("tuesday").is_empty());
+    fixture.rewrite("b.md", "tea #secret\n");
+    assert_eq!(places(&fixture.search("tea")), [("b.md", 1)], "it became private");
+    fixture.rewrite("b.md", "tea again\n");
+    assert_eq!(places(&fixture.search("tea")), [("b.md", 1)], "it is open again");
+    fixture.models.save(&GO).unwrap();
+    fixture.models.catch_up(&GO).unwrap();
+    assert_eq!(places(&fixture.search("milk")).len(), 3);
 }
 
 #[test]
 fn an_image_link_is_resolved_in_its_note() {
-    let desk = fixture();
+    let fixture = fixture();
     let files = ["Plum.png", "House/Plum.png", "House/img/Roof one.png", "img/Roof one.png"];
     for file in files.into_iter().chain(["Diary/Face.png"]) {
-        desk.write(file, "an image");
+        fixture.write(file, "an image");
     }
     let meant = |link: &str, source: &str| {
         let source = (!source.is_empty()).then(|| path(source));
-        desk.user
+        fixture
+            .user
             .resolve_link(link, source.as_ref())
             .map(|file| file.to_string())
             .unwrap_or_default()
@@ -214,10 +222,10 @@ fn an_image_link_is_resolved_in_its_note() {
     let check = |link: &str, source: &str, file: &str| {
         assert_eq!(meant(link, source), file, "`{link}` in `{source}`");
     };
-    let stood = desk.user.outgoing_links(&path("a.md")).is_some();
+    let stood = fixture.user.outgoing_links(&path("a.md")).is_some();
     assert!(stood, "the control: it was asked with an index");
-    desk.models.refresh(&files.map(path));
-    desk.models.refresh(&[path("Diary/Face.png")]);
+    fixture.models.refresh(&files.map(path));
+    fixture.models.refresh(&[path("Diary/Face.png")]);
 
     check("Plum.png", "a.md", "Plum.png");
     check("Plum.png", "House/Old/b.md", "Plum.png");

@@ -95,15 +95,15 @@ pub fn measure_cases(
 ) -> Vec<FreshnessFigure> {
     let mut saver = NoteSaver::new(notes);
     let bare = BareWatch::start(&notes.join(SAVE_FOLDER));
-    let mut desk = FreshnessPoll { app: process, bare: &bare, saver: &mut saver };
-    let mut all = desk.measure_saves("plain", SaveMethod::Plain, extent.saves);
-    all.extend(desk.measure_saves("rename", SaveMethod::Rename, extent.saves));
+    let mut poll = FreshnessPoll { app: process, bare: &bare, saver: &mut saver };
+    let mut all = poll.measure_saves("plain", SaveMethod::Plain, extent.saves);
+    all.extend(poll.measure_saves("rename", SaveMethod::Rename, extent.saves));
     {
         let _busy = BusyWriters::start(notes);
-        all.extend(desk.measure_saves("beside_writers", SaveMethod::Plain, extent.saves));
+        all.extend(poll.measure_saves("beside_writers", SaveMethod::Plain, extent.saves));
     }
-    all.extend(desk.measure_checkouts(notes, extent.checkouts));
-    all.extend(desk.measure_saves("after_checkout", SaveMethod::Plain, extent.saves));
+    all.extend(poll.measure_checkouts(notes, extent.checkouts));
+    all.extend(poll.measure_saves("after_checkout", SaveMethod::Plain, extent.saves));
     all
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum SaveMethod {
     Rename,
 }
 
-/// Saves a note of its own desk each time, some for the first time, most over what was there.
+/// Saves a note of its own folder each time, some for the first time, most over what was there.
 #[derive(Debug)]
 pub(crate) struct NoteSaver {
     folder: PathBuf,

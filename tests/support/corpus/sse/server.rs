@@ -55,24 +55,24 @@ impl SseServer {
     pub(super) async fn start(then: SseResponse) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let desk = SseServerState {
+        let state = SseServerState {
             requests: Vec::new(),
             first: None,
             repeats: ResponseRepeat::No,
             default_response: then,
         };
-        let desk = Arc::new(Mutex::new(desk));
+        let state = Arc::new(Mutex::new(state));
         let mut serving = JoinSet::new();
-        let shared = Arc::clone(&desk);
+        let shared = Arc::clone(&state);
         serving.spawn(async move {
             let mut open = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let desk = Arc::clone(&shared);
+                let state = Arc::clone(&shared);
                 // A client that lets go of its answer is no matter.
-                open.spawn(async move { drop(serve(stream, &desk).await) });
+                open.spawn(async move { drop(serve(stream, &state).await) });
             }
         });
-        Ok(Self { address, state: desk, _serving: serving })
+        Ok(Self { address, state, _serving: serving })
     }
 
     pub(super) fn base_url(&self) -> String {
@@ -81,8 +81,8 @@ impl SseServer {
 
     /// Sets the answer to the next request, or to each from now on.
     pub(super) fn set_response(&self, answer: SseResponse, repeats: ResponseRepeat) {
-        let mut desk = lock(&self.state);
-        (desk.first, desk.repeats) = (Some(answer), repeats);
+        let mut state = lock(&self.state);
+        (state.first, state.repeats) = (Some(answer), repeats);
     }
 
     /// From now on every request gets a short answer.
@@ -96,11 +96,11 @@ impl SseServer {
     }
 }
 
-fn lock(desk: &Mutex<SseServerState>) -> MutexGuard<'_, SseServerState> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(state: &Mutex<SseServerState>) -> MutexGuard<'_, SseServerState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn serve(mut stream: TcpStream, desk: &Mutex<SseServerState>) -> io::Result<()> {
+async fn serve(mut stream: TcpStream, state: &Mutex<SseServerState>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (head, body) = read_request(&mut stream).await?;
     let path = head.split(' ').nth(1).unwrap_or_default();
@@ -110,13 +110,13 @@ async fn serve(mut stream: TcpStream, desk: &Mutex<SseServerState>) -> io::Resul
     crate::conformance::request_bodies::record(path, &String::from_utf8_lossy(&body));
     let body = serde_json::from_slice(&body).unwrap_or_default();
     let answer = {
-        let mut desk = lock(desk);
-        desk.requests.push(SseRequest { at: Instant::now(), head, body });
-        let first = match desk.repeats {
-            ResponseRepeat::Yes => desk.first.clone(),
-            ResponseRepeat::No => desk.first.take(),
+        let mut state = lock(state);
+        state.requests.push(SseRequest { at: Instant::now(), head, body });
+        let first = match state.repeats {
+            ResponseRepeat::Yes => state.first.clone(),
+            ResponseRepeat::No => state.first.take(),
         };
-        first.unwrap_or_else(|| desk.default_response.clone())
+        first.unwrap_or_else(|| state.default_response.clone())
     };
     write_response(&mut stream, &answer).await
 }
