@@ -64,7 +64,7 @@ pub enum KeyringTrouble {
 pub enum ModelWait {
     /// It reads what it was sent.
     Reading {
-        /// About so many tokens.
+        /// An estimate of the tokens of the prompt.
         tokens: u32,
     },
     /// Its server loads it.
@@ -81,7 +81,7 @@ pub struct LocalServer {
     pub provider: crate::ProviderKind,
     /// Its server URL.
     pub address: String,
-    /// A model that it has.
+    /// The id of the first model in its list that is not for embeddings.
     pub model: String,
 }
 
@@ -95,7 +95,7 @@ pub struct VaultInfo {
     pub name: String,
     /// Its whole path, as the user knows it.
     pub folder: String,
-    /// How many notes it has.
+    /// The number of notes when they were last counted; the count may lag behind changes.
     pub notes: u32,
     /// Whether it takes writes.
     pub writable: bool,
@@ -126,13 +126,13 @@ pub struct AppSnapshot {
     pub seq: u32,
     /// The vault, or `None` on the first run.
     pub vault: Option<VaultInfo>,
-    /// The settings.
+    /// The settings in effect.
     pub settings: Settings,
     /// Why the settings file does not count, while it does not.
     pub settings_trouble: Option<SettingsProblem>,
     /// The provider that answers.
     pub provider: ProviderStatus,
-    /// The link.
+    /// The state of the link to the hub.
     pub hub: HubStatus,
     /// The first page of the list, newest first, and all that need attention.
     pub conversations: Vec<Conversation>,
@@ -147,9 +147,9 @@ pub struct AppSnapshot {
 /// An event with its number; numbers rise by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct NumberedEvent {
-    /// Its number.
+    /// Its place in the sequence; [`AppSnapshot::seq`] counts in the same one.
     pub seq: u32,
-    /// The event.
+    /// The event itself.
     pub event: AppEvent,
 }
 
@@ -163,73 +163,73 @@ pub struct NumberedEvent {
 pub enum AppEvent {
     /// A conversation is new or its row changed.
     ConversationChanged {
-        /// The row.
+        /// Its new row, whole.
         conversation: Conversation,
     },
     /// A conversation is not there any more: it was deleted.
     ConversationGone {
-        /// Which.
+        /// The deleted conversation.
         conversation: ConversationId,
     },
     /// An item is new, or replaces the one with its id.
     ItemChanged {
-        /// Where.
+        /// The conversation that the item belongs to.
         conversation: ConversationId,
-        /// The item.
+        /// The item, whole: it replaces the one with its id.
         item: ChatItem,
     },
     /// The items of a conversation changed: a window that shows it opens it again.
     ChatChanged {
-        /// Which.
+        /// The conversation to open again.
         conversation: ConversationId,
     },
     /// More of an assistant item's text.
     TextAdded {
-        /// Where.
+        /// The conversation with the item.
         conversation: ConversationId,
-        /// Which item.
+        /// The item whose text grows.
         id: MessageId,
         /// The text to append.
         text: String,
     },
     /// A model on this computer lets itself be waited for, or does no longer.
     WaitChanged {
-        /// Where.
+        /// The conversation whose turn waits.
         conversation: ConversationId,
         /// For what; `None` once the answer goes on, or the turn is over.
         wait: Option<ModelWait>,
     },
     /// A conversation fills the context window by more or less, or the window is another one.
     ContextChanged {
-        /// Which.
+        /// The conversation that is sent.
         conversation: ConversationId,
         /// How full it is; `None` when no model answers any more.
         context: Option<crate::ContextUse>,
     },
     /// The question is new, answered or withdrawn.
     QuestionChanged {
-        /// Where.
+        /// The conversation that asks.
         conversation: ConversationId,
         /// The open one, if there is one.
         question: Option<Question>,
     },
     /// The pending changes are new, extended or decided.
     ReviewChanged {
-        /// Where.
+        /// The conversation that led to the changes.
         conversation: ConversationId,
         /// The pending changes, if any.
         review: Option<Review>,
     },
     /// The messages that need approval changed.
     HeldChanged {
-        /// Where.
+        /// The conversation with the messages.
         conversation: ConversationId,
         /// All approvals there, oldest first.
         held: Vec<crate::hub::approval::PendingApproval>,
     },
     /// Changes were applied, or what has become of them since is another.
     AppliedChanged {
-        /// The set, whole.
+        /// The set as it is now, whole.
         set: crate::changes::history::AppliedSet,
     },
     /// History was deleted: the listed changes may have another state.
@@ -241,24 +241,24 @@ pub enum AppEvent {
     },
     /// Another provider, model or trouble.
     ProviderChanged {
-        /// How it stands.
+        /// Its present state.
         provider: ProviderStatus,
     },
     /// The link moved.
     HubChanged {
-        /// How it stands.
+        /// The present state of the link.
         hub: HubStatus,
     },
     /// Settings were changed, by whatever window or by hand, or their file no longer counts, or does again.
     SettingsChanged {
-        /// All of them.
+        /// All settings in effect, whichever changed.
         settings: Settings,
         /// Why the settings file does not count, while it does not.
         trouble: Option<SettingsProblem>,
     },
     /// The vault was opened, switched or lost, or something in this line of it changed.
     VaultChanged {
-        /// How it stands.
+        /// The open vault, or `None` when none is open.
         vault: Option<crate::event::VaultInfo>,
     },
     /// The note that is shown next to the chat changed, whoever changed it.
@@ -270,14 +270,14 @@ pub enum AppEvent {
     },
     /// The user wants to see a conversation, from outside the window.
     Called {
-        /// Which.
+        /// The conversation to show.
         conversation: ConversationId,
     },
     /// The window was to be closed, and the user was never asked what that means.
     CloseAsked,
     /// Something went wrong outside any conversation.
     Problem {
-        /// The error.
+        /// The error, to be shown to the user.
         error: crate::UserError,
     },
 }

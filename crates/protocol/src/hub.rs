@@ -12,7 +12,7 @@ use crate::{Origin, Timestamp};
 pub struct HubMessage {
     /// The hub's id: data, never a path.
     pub id: String,
-    /// The text.
+    /// The words of the sender, as the hub passed them.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// The kind of a job.
+/// Long work that shows its progress and that the user can stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum JobKind {
@@ -25,7 +25,7 @@ pub enum JobKind {
 pub struct JobProgress {
     /// Names it, for as long as the application runs.
     pub id: u32,
-    /// The kind of the job.
+    /// Which work it is; several jobs of one kind may run.
     pub kind: JobKind,
     /// Steps that were taken: notes, conversations, or changes whose history is deleted.
     pub done: u32,

@@ -5,13 +5,13 @@ use ts_rs::TS;
 
 use crate::{ChangeSetId, ConversationId, MessageId, NotePath, QuestionId};
 
-/// A message to send.
+/// The user's message, and where it belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SendMessageRequest {
     /// Where; `None` begins a new conversation.
     pub conversation: Option<ConversationId>,
-    /// The text.
+    /// The words to send, Markdown.
     pub text: String,
     /// The question they answer; `None` while one is open means "not an answer".
     pub answers: Option<QuestionId>,
@@ -23,7 +23,7 @@ pub struct SendMessageRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RegenerateRequest {
-    /// The message.
+    /// The user's message whose answer is replaced.
     pub message: MessageId,
     /// A new version of it; `None` regenerates the answer to the same text, which works only for
     /// the last message.
@@ -61,9 +61,9 @@ pub enum RegenerateOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideReview {
-    /// The change set.
+    /// The open change set. An answer for another one is refused.
     pub review: ChangeSetId,
-    /// The decisions by note.
+    /// One entry for each decided note.
     pub notes: Vec<NoteDecision>,
 }
 
@@ -71,12 +71,12 @@ pub struct DecideReview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteDecision {
-    /// The note.
+    /// The path before the changes.
     pub path: NotePath,
     /// Identifies the decided changes, as [`crate::NoteDiff::seen`] named them. If the changes are
     /// different ones by now, nothing is decided.
     pub seen: String,
-    /// The decision.
+    /// Applies to all its changes, or to each hunk.
     pub decision: ReviewDecision,
 }
 
@@ -91,12 +91,12 @@ pub enum ReviewDecision {
     /// A decision for each hunk, in their order. Only for notes that are rewritten or changed, and
     /// belong to no unit.
     Hunks {
-        /// One for each.
+        /// One entry for each of [`crate::NoteDiff::hunks`], in their order.
         hunks: Vec<HunkDecision>,
     },
 }
 
-/// A decision on one hunk.
+/// The decision on one hunk, whatever is decided on the others of its note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum HunkDecision {
@@ -104,7 +104,7 @@ pub enum HunkDecision {
     Accept,
     /// Leave these lines as they are.
     Reject,
-    /// It keeps waiting.
+    /// It stays pending.
     Wait,
     /// Put these lines there instead.
     Edit {
@@ -119,7 +119,7 @@ pub enum HunkDecision {
 pub enum SavedAnswer {
     /// It is a note now.
     Saved {
-        /// The note.
+        /// The new note, with its extension.
         path: NotePath,
         /// The set that made it: to undo that takes the note away.
         change_set: ChangeSetId,
@@ -141,15 +141,15 @@ pub struct NoteContent {
     pub seq: u32,
     /// The note, as spelled on disk.
     pub path: NotePath,
-    /// Its text.
+    /// Its text on disk, properties included.
     pub text: String,
 }
 
-/// The result of a test of the provider.
+/// How the selected provider answered a request for one word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderTestResult {
-    /// Whether it answered.
+    /// Whether it can be used; also `true` when no provider is selected.
     pub ok: bool,
     /// The provider's answer or the problem.
     pub message: String,
@@ -179,7 +179,7 @@ pub enum KeyTrial {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Unlocking {
-    /// It is unlocked.
+    /// The keys in it can be read now.
     Unlocked,
     /// The user did not unlock it, or it cannot ask.
     Dismissed,

@@ -76,12 +76,12 @@ pub enum TitleSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Theme {
-    /// As the system.
+    /// The look that the desktop prefers, also when that changes.
     #[default]
     System,
-    /// Light.
+    /// Dark text on a light ground, whatever the desktop prefers.
     Light,
-    /// Dark.
+    /// Light text on a dark ground, whatever the desktop prefers.
     Dark,
 }
 
@@ -155,9 +155,9 @@ pub struct PrivateSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpendingSettings {
-    /// A turn that has cost so much ends; the user may continue.
+    /// The cost at which a turn ends; the user may continue.
     pub turn_cents: u32,
-    /// When a month has cost so much, no model is asked until the next.
+    /// The cost of a month at which no model is asked until the next month.
     pub month_cents: u32,
     /// No model is asked at all.
     pub paused: bool,

@@ -214,11 +214,11 @@ input: number,
  */
 output: number, 
 /**
- * Of what was read from the cache.
+ * Of the part of the prompt that was read from the cache.
  */
 cacheRead: number, 
 /**
- * Of what was written to the cache.
+ * Of the part of the prompt that was written to the cache.
  */
 cacheWrite: number, };
 
@@ -286,11 +286,11 @@ extra: string, };
  */
 export type SpendingSettings = { 
 /**
- * A turn that has cost so much ends; the user may continue.
+ * The cost at which a turn ends; the user may continue.
  */
 turnCents: number, 
 /**
- * When a month has cost so much, no model is asked until the next.
+ * The cost of a month at which no model is asked until the next month.
  */
 monthCents: number, 
 /**
@@ -494,7 +494,7 @@ provider: ProviderKind,
  */
 address: string, 
 /**
- * A model that it has.
+ * The id of the first model in its list that is not for embeddings.
  */
 model: string, };
 
@@ -503,7 +503,7 @@ model: string, };
  */
 export type ModelWait = { "type": "reading", 
 /**
- * About so many tokens.
+ * An estimate of the tokens of the prompt.
  */
 tokens: number, } | { "type": "loading" };
 
@@ -601,7 +601,7 @@ name: string,
  */
 folder: string, 
 /**
- * How many notes it has.
+ * The number of notes when they were last counted; the count may lag behind changes.
  */
 notes: number, 
 /**
@@ -656,7 +656,7 @@ export type ModelCost = {
  */
 requests: number, 
 /**
- * Their tokens.
+ * The sum of the tokens they reported.
  */
 usage: TokenUsage, 
 /**
@@ -669,11 +669,11 @@ cost: number,
 unpriced: number, };
 
 /**
- * The cost of one turn.
+ * The cost of all requests of one turn.
  */
 export type TurnCost = { 
 /**
- * The turn.
+ * The turn that the requests belong to.
  */
 turn: TurnId, 
 /**
@@ -681,12 +681,12 @@ turn: TurnId,
  */
 answer: MessageId | null, 
 /**
- * Its cost.
+ * The sum over its requests, also those that were cut or sent again.
  */
 spent: ModelCost, };
 
 /**
- * The cost of a month.
+ * The cost of all requests of a calendar month in the user's time zone.
  */
 export type MonthCost = { 
 /**
@@ -694,7 +694,7 @@ export type MonthCost = {
  */
 month: string, 
 /**
- * Its cost.
+ * The sum over its requests.
  */
 spent: ModelCost, };
 
@@ -708,7 +708,7 @@ export type ConversationState = "active" | "ended";
  */
 export type Conversation = { 
 /**
- * Its id.
+ * Its id; ids sort by the time their conversations began.
  */
 id: ConversationId, 
 /**
@@ -766,7 +766,7 @@ export type MatchReason = "title" | "alias" | "heading" | "text" | "property";
  */
 export type Passage = { 
 /**
- * The note.
+ * The note that holds the passage.
  */
 path: NotePath, 
 /**
@@ -795,11 +795,11 @@ why: MatchReason, };
  */
 export type ToolEvent = { "type": "read", 
 /**
- * Which.
+ * The note, as spelled on disk.
  */
 path: NotePath, } | { "type": "open_note", 
 /**
- * Which.
+ * The note to show.
  */
 path: NotePath, 
 /**
@@ -823,7 +823,7 @@ query: string,
  */
 hits: number, } | { "type": "passages", 
 /**
- * The query.
+ * The query, as the model wrote it.
  */
 query: string, 
 /**
@@ -835,7 +835,7 @@ passages: Array<Passage>,
  */
 total: number, } | { "type": "changed", 
 /**
- * The note.
+ * The note, or the future path of a new one.
  */
 path: NotePath, 
 /**
@@ -855,11 +855,11 @@ removed: number,
  */
 waiting: boolean, } | { "type": "moved", 
 /**
- * Where it was.
+ * The path before the move.
  */
 path: NotePath, 
 /**
- * Where it goes.
+ * The path after it.
  */
 to: NotePath, 
 /**
@@ -867,7 +867,7 @@ to: NotePath,
  */
 waiting: boolean, } | { "type": "trashed", 
 /**
- * Which.
+ * The note or folder to trash.
  */
 path: NotePath, 
 /**
@@ -875,7 +875,7 @@ path: NotePath,
  */
 waiting: boolean, } | { "type": "folder_made", 
 /**
- * Where.
+ * The path of the new folder.
  */
 path: NotePath, 
 /**
@@ -905,7 +905,7 @@ export type ChatItem = { "type": "user",
  */
 id: MessageId, 
 /**
- * The text.
+ * The words as sent, Markdown, without the context block.
  */
 text: string, 
 /**
@@ -913,7 +913,7 @@ text: string,
  */
 origin: Origin, 
 /**
- * When.
+ * The time the message was stored.
  */
 at: Timestamp, 
 /**
@@ -985,11 +985,11 @@ answer: string | null,
  */
 withdrawn: boolean, } | { "type": "ended", 
 /**
- * Which turn.
+ * The turn that ended.
  */
 turn: TurnId, 
 /**
- * How.
+ * Its terminal status.
  */
 status: TurnStatus, 
 /**
@@ -1021,7 +1021,7 @@ applied: Array<NotePath>,
  */
 rejected: Array<NotePath>, 
 /**
- * When.
+ * The time of the decision.
  */
 at: Timestamp, };
 
@@ -1030,7 +1030,7 @@ at: Timestamp, };
  */
 export type Question = { 
 /**
- * Its id.
+ * Its id, which an answer names.
  */
 id: QuestionId, 
 /**
@@ -1062,7 +1062,7 @@ options: Array<string>,
  */
 toolCallsCompleted: number, 
 /**
- * When it was asked.
+ * When the turn ended by asking.
  */
 askedAt: Timestamp, };
 
@@ -1081,7 +1081,7 @@ export type DiffLineKind = "same" | "added" | "removed";
  */
 export type DiffSpan = { 
 /**
- * The text.
+ * A part of the line, whitespace included.
  */
 text: string, 
 /**
@@ -1123,7 +1123,7 @@ oldStart: number,
  */
 newStart: number, 
 /**
- * Its lines.
+ * Context, removed and added lines, top to bottom.
  */
 lines: Array<DiffLine>, };
 
@@ -1132,11 +1132,11 @@ lines: Array<DiffLine>, };
  */
 export type NoteDiff = { 
 /**
- * The note.
+ * Its path before the changes; for a new note, the future one.
  */
 path: NotePath, 
 /**
- * The kind of the change.
+ * The operation that is planned.
  */
 kind: ChangeKind, 
 /**
@@ -1177,7 +1177,7 @@ problem: string | null, };
  */
 export type Review = { 
 /**
- * The change set.
+ * The change set that a decision names.
  */
 id: ChangeSetId, 
 /**
@@ -1202,15 +1202,15 @@ sources: Array<Source>, };
  */
 export type PendingApproval = { 
 /**
- * Its number.
+ * Its number, by which the user's decision names it; unique in the vault.
  */
 number: number, 
 /**
- * The text.
+ * The text that is sent or processed once it is approved.
  */
 text: string, 
 /**
- * Why it waits.
+ * The rule that holds it back.
  */
 why: ApprovalReason, };
 
@@ -1255,7 +1255,7 @@ path: NotePath,
  */
 target: NotePath | null, 
 /**
- * The kind of the change.
+ * The operation that was applied.
  */
 kind: ChangeKind, 
 /**
@@ -1285,7 +1285,7 @@ tooOld: boolean, };
  */
 export type AppliedSet = { 
 /**
- * The set.
+ * The id by which it is undone as a whole.
  */
 id: ChangeSetId, 
 /**
@@ -1306,7 +1306,7 @@ by: AppliedBy,
  */
 request: string, 
 /**
- * When.
+ * The time of its first change; 0 where the first version stored none.
  */
 at: Timestamp, 
 /**
@@ -1336,7 +1336,7 @@ export type AppliedPage = {
  */
 seq: number, 
 /**
- * The sets.
+ * One entry for each set, newest first.
  */
 sets: Array<AppliedSet>, 
 /**
@@ -1385,7 +1385,7 @@ hunks: Array<NoteHunk>, };
  */
 export type UndoScope = { "type": "effect", 
 /**
- * The change.
+ * The change, by its id in the ledger.
  */
 effect: EffectId, 
 /**
@@ -1393,15 +1393,15 @@ effect: EffectId,
  */
 hunks: Array<number>, } | { "type": "change_set", 
 /**
- * The set.
+ * As [`AppliedSet::id`] named it.
  */
 changeSet: ChangeSetId, } | { "type": "turn", 
 /**
- * The turn.
+ * The turn whose sets are undone.
  */
 turn: TurnId, } | { "type": "conversation", 
 /**
- * The conversation.
+ * The conversation whose sets are undone.
  */
 conversation: ConversationId, };
 
@@ -1467,7 +1467,7 @@ candidates: Array<UndoCandidate>, };
  */
 export type UndoCandidate = { 
 /**
- * Where it is.
+ * Its present path.
  */
 path: NotePath, 
 /**
@@ -1511,7 +1511,7 @@ export type UndoResult = {
  */
 changeSet: ChangeSetId | null, 
 /**
- * Notes that were changed.
+ * The notes and folders that it changed, by their paths afterwards.
  */
 changed: Array<NotePath>, 
 /**
@@ -1534,7 +1534,7 @@ export type AssistantLines = {
  */
 first: number, 
 /**
- * The last of them.
+ * The last of them, 1-based and included.
  */
 last: number, 
 /**
@@ -1550,7 +1550,7 @@ conversation: ConversationId | null,
  */
 request: string, 
 /**
- * When.
+ * The time of the change; 0 where the first version stored none.
  */
 at: Timestamp, };
 
@@ -1577,7 +1577,7 @@ export type HistoryAge = "ninety_days" | "thirty_days" | "any";
  */
 export type HistoryAgeStats = { 
 /**
- * The age.
+ * The age that the count is for.
  */
 age: HistoryAge, 
 /**
@@ -1603,7 +1603,7 @@ since: Timestamp | null,
 older: Array<HistoryAgeStats>, };
 
 /**
- * The deleted history.
+ * The loss from deleting history. The notes themselves are untouched.
  */
 export type DeletedHistory = { 
 /**
@@ -1624,7 +1624,7 @@ export type JobProgress = {
  */
 id: number, 
 /**
- * The kind of the job.
+ * Which work it is; several jobs of one kind may run.
  */
 kind: JobKind, 
 /**
@@ -1641,7 +1641,7 @@ all: number | null,
 stopping: boolean, };
 
 /**
- * The kind of a job.
+ * Long work that shows its progress and that the user can stop.
  */
 export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "deleting_history";
 
@@ -1673,11 +1673,11 @@ export type ContextKind = "instructions" | "summary" | "messages" | "tool_result
  */
 export type ContextPart = { 
 /**
- * Of which kind.
+ * The content that they hold.
  */
 kind: ContextKind, 
 /**
- * How many.
+ * An estimate, corrected by what the provider last counted.
  */
 tokens: number, };
 
@@ -1810,7 +1810,7 @@ export type HitLocation = { "type": "whole" } | { "type": "item",
  */
 turn: TurnId, 
 /**
- * The item.
+ * The item, as [`ChatItem`](crate::chat::conversation::ChatItem) names it.
  */
 id: MessageId, } | { "type": "call", 
 /**
@@ -1818,7 +1818,7 @@ id: MessageId, } | { "type": "call",
  */
 turn: TurnId, 
 /**
- * The call.
+ * The call, unique within its turn.
  */
 call: CallId, };
 
@@ -1827,7 +1827,7 @@ call: CallId, };
  */
 export type ConversationHit = { 
 /**
- * The conversation.
+ * The conversation to open.
  */
 conversation: ConversationId, 
 /**
@@ -1843,11 +1843,11 @@ archiveState: ArchiveState,
  */
 by: HitSource, 
 /**
- * Where in it.
+ * The item or call to scroll to.
  */
 place: HitLocation, 
 /**
- * When.
+ * The time the text was stored.
  */
 at: Timestamp, 
 /**
@@ -1882,11 +1882,11 @@ export type ExportFormat = "markdown" | "json";
  */
 export type Exported = { 
 /**
- * The file.
+ * The whole path of the written file, for display.
  */
 file: string, 
 /**
- * How many conversations are in it.
+ * The number of exported conversations.
  */
 conversations: number, };
 
@@ -1903,7 +1903,7 @@ seq: number,
  */
 vault: VaultInfo | null, 
 /**
- * The settings.
+ * The settings in effect.
  */
 settings: Settings, 
 /**
@@ -1915,7 +1915,7 @@ settingsTrouble: SettingsProblem | null,
  */
 provider: ProviderStatus, 
 /**
- * The link.
+ * The state of the link to the hub.
  */
 hub: HubStatus, 
 /**
@@ -1940,31 +1940,31 @@ problems: Array<UserError>, };
  */
 export type AppEvent = { "type": "conversation_changed", 
 /**
- * The row.
+ * Its new row, whole.
  */
 conversation: Conversation, } | { "type": "conversation_gone", 
 /**
- * Which.
+ * The deleted conversation.
  */
 conversation: ConversationId, } | { "type": "item_changed", 
 /**
- * Where.
+ * The conversation that the item belongs to.
  */
 conversation: ConversationId, 
 /**
- * The item.
+ * The item, whole: it replaces the one with its id.
  */
 item: ChatItem, } | { "type": "chat_changed", 
 /**
- * Which.
+ * The conversation to open again.
  */
 conversation: ConversationId, } | { "type": "text_added", 
 /**
- * Where.
+ * The conversation with the item.
  */
 conversation: ConversationId, 
 /**
- * Which item.
+ * The item whose text grows.
  */
 id: MessageId, 
 /**
@@ -1972,7 +1972,7 @@ id: MessageId,
  */
 text: string, } | { "type": "wait_changed", 
 /**
- * Where.
+ * The conversation whose turn waits.
  */
 conversation: ConversationId, 
 /**
@@ -1980,7 +1980,7 @@ conversation: ConversationId,
  */
 wait: ModelWait | null, } | { "type": "context_changed", 
 /**
- * Which.
+ * The conversation that is sent.
  */
 conversation: ConversationId, 
 /**
@@ -1988,7 +1988,7 @@ conversation: ConversationId,
  */
 context: ContextUse | null, } | { "type": "question_changed", 
 /**
- * Where.
+ * The conversation that asks.
  */
 conversation: ConversationId, 
 /**
@@ -1996,7 +1996,7 @@ conversation: ConversationId,
  */
 question: Question | null, } | { "type": "review_changed", 
 /**
- * Where.
+ * The conversation that led to the changes.
  */
 conversation: ConversationId, 
 /**
@@ -2004,7 +2004,7 @@ conversation: ConversationId,
  */
 review: Review | null, } | { "type": "held_changed", 
 /**
- * Where.
+ * The conversation with the messages.
  */
 conversation: ConversationId, 
 /**
@@ -2012,7 +2012,7 @@ conversation: ConversationId,
  */
 held: Array<PendingApproval>, } | { "type": "applied_changed", 
 /**
- * The set, whole.
+ * The set as it is now, whole.
  */
 set: AppliedSet, } | { "type": "history_changed" } | { "type": "jobs_changed", 
 /**
@@ -2020,15 +2020,15 @@ set: AppliedSet, } | { "type": "history_changed" } | { "type": "jobs_changed",
  */
 jobs: Array<JobProgress>, } | { "type": "provider_changed", 
 /**
- * How it stands.
+ * Its present state.
  */
 provider: ProviderStatus, } | { "type": "hub_changed", 
 /**
- * How it stands.
+ * The present state of the link.
  */
 hub: HubStatus, } | { "type": "settings_changed", 
 /**
- * All of them.
+ * All settings in effect, whichever changed.
  */
 settings: Settings, 
 /**
@@ -2036,7 +2036,7 @@ settings: Settings,
  */
 trouble: SettingsProblem | null, } | { "type": "vault_changed", 
 /**
- * How it stands.
+ * The open vault, or `None` when none is open.
  */
 vault: VaultInfo | null, } | { "type": "note_changed", 
 /**
@@ -2048,11 +2048,11 @@ path: NotePath,
  */
 text: string | null, } | { "type": "called", 
 /**
- * Which.
+ * The conversation to show.
  */
 conversation: ConversationId, } | { "type": "close_asked" } | { "type": "problem", 
 /**
- * The error.
+ * The error, to be shown to the user.
  */
 error: UserError, };
 
@@ -2061,16 +2061,16 @@ error: UserError, };
  */
 export type NumberedEvent = { 
 /**
- * Its number.
+ * Its place in the sequence; [`AppSnapshot::seq`] counts in the same one.
  */
 seq: number, 
 /**
- * The event.
+ * The event itself.
  */
 event: AppEvent, };
 
 /**
- * A message to send.
+ * The user's message, and where it belongs.
  */
 export type SendMessageRequest = { 
 /**
@@ -2078,7 +2078,7 @@ export type SendMessageRequest = {
  */
 conversation: ConversationId | null, 
 /**
- * The text.
+ * The words to send, Markdown.
  */
 text: string, 
 /**
@@ -2100,7 +2100,7 @@ export type OldChanges = "keep" | "undo";
  */
 export type RegenerateRequest = { 
 /**
- * The message.
+ * The user's message whose answer is replaced.
  */
 message: MessageId, 
 /**
@@ -2131,11 +2131,11 @@ waiting: number, };
  */
 export type DecideReview = { 
 /**
- * The change set.
+ * The open change set. An answer for another one is refused.
  */
 review: ChangeSetId, 
 /**
- * The decisions by note.
+ * One entry for each decided note.
  */
 notes: Array<NoteDecision>, };
 
@@ -2144,7 +2144,7 @@ notes: Array<NoteDecision>, };
  */
 export type NoteDecision = { 
 /**
- * The note.
+ * The path before the changes.
  */
 path: NotePath, 
 /**
@@ -2153,7 +2153,7 @@ path: NotePath,
  */
 seen: string, 
 /**
- * The decision.
+ * Applies to all its changes, or to each hunk.
  */
 decision: ReviewDecision, };
 
@@ -2162,12 +2162,12 @@ decision: ReviewDecision, };
  */
 export type ReviewDecision = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
 /**
- * One for each.
+ * One entry for each of [`crate::NoteDiff::hunks`], in their order.
  */
 hunks: Array<HunkDecision>, };
 
 /**
- * A decision on one hunk.
+ * The decision on one hunk, whatever is decided on the others of its note.
  */
 export type HunkDecision = { "type": "accept" } | { "type": "reject" } | { "type": "wait" } | { "type": "edit", 
 /**
@@ -2180,7 +2180,7 @@ text: string, };
  */
 export type SavedAnswer = { "type": "saved", 
 /**
- * The note.
+ * The new note, with its extension.
  */
 path: NotePath, 
 /**
@@ -2209,16 +2209,16 @@ seq: number,
  */
 path: NotePath, 
 /**
- * Its text.
+ * Its text on disk, properties included.
  */
 text: string, };
 
 /**
- * The result of a test of the provider.
+ * How the selected provider answered a request for one word.
  */
 export type ProviderTestResult = { 
 /**
- * Whether it answered.
+ * Whether it can be used; also `true` when no provider is selected.
  */
 ok: boolean, 
 /**
@@ -2276,7 +2276,7 @@ export type PrivateNote = "never" | "local_only";
  */
 export type MentionTarget = { "type": "folder", 
 /**
- * Its path.
+ * The folder, as spelled on disk.
  */
 path: NotePath, } | { "type": "tag", 
 /**
@@ -2284,7 +2284,7 @@ path: NotePath, } | { "type": "tag",
  */
 tag: string, } | { "type": "conversation", 
 /**
- * Its id.
+ * The mentioned conversation.
  */
 id: ConversationId, };
 
@@ -2293,7 +2293,7 @@ id: ConversationId, };
  */
 export type NameMatch = { 
 /**
- * The note.
+ * The note, as spelled on disk.
  */
 path: NotePath, 
 /**
@@ -2370,11 +2370,11 @@ text: string,
 marks: Array<[number, number]>, };
 
 /**
- * A note and lines of it.
+ * The matching lines of one note.
  */
 export type NoteLineMatches = { 
 /**
- * The note.
+ * The note with the lines.
  */
 path: NotePath, 
 /**
@@ -2417,7 +2417,7 @@ export type CountedValue = {
  */
 word: string, 
 /**
- * How many notes have it.
+ * The number of notes that have it.
  */
 notes: number, };
 
@@ -2443,11 +2443,11 @@ export type NoteCriterion = { "type": "tag",
  */
 tag: string, } | { "type": "value", 
 /**
- * The property.
+ * The name of the property; upper and lower case count as the same.
  */
 property: string, 
 /**
- * The value.
+ * The value, or one item of a list; upper and lower case count as the same.
  */
 value: string, } | { "type": "broken_link", 
 /**

@@ -22,7 +22,7 @@ pub use renames::Renames;
 pub struct Change {
     /// Its path before any change of the set is applied; for a new file, its future path.
     pub path: NotePath,
-    /// The action on it.
+    /// The operation on that path, with the bytes it needs.
     pub act: ChangeAction,
 }
 
@@ -78,7 +78,7 @@ pub enum ChangeAction {
 pub enum RenamedKind {
     /// A file: a note, or whatever else lies in the vault.
     File,
-    /// A folder with all that is in it.
+    /// A folder; its contents move with it.
     Folder,
 }
 

@@ -8,7 +8,7 @@ use crate::{
 /// One change that happened. Its contents are named by their hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
-    /// Its id.
+    /// Its id, unique in the ledger.
     pub id: EffectId,
     /// The set it belongs to.
     pub change_set: ChangeSetId,
@@ -20,7 +20,7 @@ pub struct Effect {
     pub call: CallId,
     /// Effects of one set with the same unit happened together.
     pub unit: Option<CallId>,
-    /// The kind of the change.
+    /// The operation, without its bytes.
     pub kind: ChangeKind,
     /// Where it was just before.
     pub path: NotePath,

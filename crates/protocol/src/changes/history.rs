@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedSet {
-    /// The set.
+    /// The id by which it is undone as a whole.
     pub id: ChangeSetId,
     /// The conversation that led to it, if one did and it is still known.
     pub conversation: Option<ConversationId>,
@@ -24,7 +24,7 @@ pub struct AppliedSet {
     /// The user's message that led to it, or to the answer that was saved; empty for an undo, a
     /// reapplied change and a repaired link.
     pub request: String,
-    /// When.
+    /// The time of its first change; 0 where the first version stored none.
     pub at: Timestamp,
     /// One entry a change, in the order they were applied.
     pub notes: Vec<AppliedNote>,
@@ -56,7 +56,7 @@ pub struct AppliedNote {
     pub path: NotePath,
     /// Where it went, for a rename.
     pub target: Option<NotePath>,
-    /// The kind of the change.
+    /// The operation that was applied.
     pub kind: ChangeKind,
     /// Entries of a set with the same unit are undone together: a move and the links to it.
     pub unit: Option<CallId>,
@@ -87,7 +87,7 @@ pub struct ListApplied {
 pub struct AppliedPage {
     /// Events up to this number are in it.
     pub seq: u32,
-    /// The sets.
+    /// One entry for each set, newest first.
     pub sets: Vec<AppliedSet>,
     /// Whether older ones are omitted.
     pub more: bool,
@@ -101,7 +101,7 @@ pub enum ChangeStatus {
     Stands,
     /// Some of its hunks were undone.
     PartlyUndone,
-    /// It was undone.
+    /// Every hunk of it was undone.
     Undone,
     /// Another program wrote the note as if the change had never been: it can be reapplied.
     Overwritten,
@@ -139,24 +139,24 @@ pub struct ChangedSince {
 pub enum UndoScope {
     /// One change. If it belongs to a rename, the whole rename.
     Effect {
-        /// The change.
+        /// The change, by its id in the ledger.
         effect: EffectId,
         /// Its hunks, by their place in [`AppliedHunks`]; empty for the whole change.
         hunks: Vec<u32>,
     },
-    /// All changes of a set.
+    /// All changes that were applied together.
     ChangeSet {
-        /// The set.
+        /// As [`AppliedSet::id`] named it.
         change_set: ChangeSetId,
     },
     /// All changes that a turn led to.
     Turn {
-        /// The turn.
+        /// The turn whose sets are undone.
         turn: TurnId,
     },
     /// All changes that a conversation led to.
     Conversation {
-        /// The conversation.
+        /// The conversation whose sets are undone.
         conversation: ConversationId,
     },
 }
@@ -167,7 +167,7 @@ pub enum UndoScope {
 pub struct UndoResult {
     /// The set that did it: to undo that set is to redo. `None` when nothing changed.
     pub change_set: Option<ChangeSetId>,
-    /// Notes that were changed.
+    /// The notes and folders that it changed, by their paths afterwards.
     pub changed: Vec<NotePath>,
     /// Changes that could not be undone without a guess: the notes are as they were in these
     /// places.
@@ -218,7 +218,7 @@ pub struct UndoConflict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoCandidate {
-    /// Where it is.
+    /// Its present path.
     pub path: NotePath,
     /// Which file it is, whatever has its path when the user answers.
     pub file: FileId,
@@ -257,7 +257,7 @@ pub struct ConflictingLines {
 pub struct AssistantLines {
     /// The first of them, 1-based.
     pub first: u32,
-    /// The last of them.
+    /// The last of them, 1-based and included.
     pub last: u32,
     /// The set that the change belongs to.
     pub change_set: ChangeSetId,
@@ -265,7 +265,7 @@ pub struct AssistantLines {
     pub conversation: Option<ConversationId>,
     /// The user's message that led to it; empty where it is not kept.
     pub request: String,
-    /// When.
+    /// The time of the change; 0 where the first version stored none.
     pub at: Timestamp,
 }
 

@@ -9,9 +9,9 @@ use crate::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryAge {
-    /// Ninety days.
+    /// 90 days before now, each of 24 hours.
     NinetyDays,
-    /// Thirty days.
+    /// 30 days before now, each of 24 hours.
     ThirtyDays,
     /// All, however young.
     Any,
@@ -34,13 +34,13 @@ pub struct HistoryStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryAgeStats {
-    /// The age.
+    /// The age that the count is for.
     pub age: HistoryAge,
     /// How many changes could not be undone any more.
     pub changes: u32,
 }
 
-/// The deleted history.
+/// The loss from deleting history. The notes themselves are untouched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedHistory {

@@ -10,7 +10,7 @@ use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath, Source};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
-    /// The change set.
+    /// The change set that a decision names.
     pub id: ChangeSetId,
     /// The conversation it belongs to.
     pub conversation: ConversationId,
@@ -49,9 +49,9 @@ impl Review {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteDiff {
-    /// The note.
+    /// Its path before the changes; for a new note, the future one.
     pub path: NotePath,
-    /// The kind of the change.
+    /// The operation that is planned.
     pub kind: ChangeKind,
     /// Where it goes, when it is renamed.
     pub to: Option<NotePath>,
@@ -83,7 +83,7 @@ pub struct NoteHunk {
     pub old_start: u32,
     /// 1-based first line in the note as it shall be.
     pub new_start: u32,
-    /// Its lines.
+    /// Context, removed and added lines, top to bottom.
     pub lines: Vec<DiffLine>,
 }
 
@@ -101,7 +101,7 @@ pub struct DiffLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffSpan {
-    /// The text.
+    /// A part of the line, whitespace included.
     pub text: String,
     /// Whether it differs from the line it replaces.
     pub marked: bool,
@@ -111,10 +111,10 @@ pub struct DiffSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffLineKind {
-    /// As it was.
+    /// In both versions.
     Same,
-    /// New.
+    /// Only in the new version.
     Added,
-    /// Gone.
+    /// Only in the old version.
     Removed,
 }

@@ -31,9 +31,9 @@ pub struct UtilityRequest {
     pub model: String,
     /// The price of its tokens, where that is known.
     pub price: Option<Price>,
-    /// Its tokens.
+    /// The tokens that the provider reported, or an estimate.
     pub usage: TokenUsage,
-    /// When.
+    /// The time of the request; it decides the month whose costs it counts for.
     pub at: Timestamp,
 }
 

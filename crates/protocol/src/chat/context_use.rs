@@ -23,9 +23,9 @@ pub struct ContextUse {
 /// Tokens of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ContextPart {
-    /// Of which kind.
+    /// The content that they hold.
     pub kind: ContextKind,
-    /// How many.
+    /// An estimate, corrected by what the provider last counted.
     pub tokens: u32,
 }
 
@@ -39,7 +39,7 @@ pub enum ContextKind {
     Summary,
     /// Messages and answers, with the calls of tools.
     Messages,
-    /// The results of tools.
+    /// Results that tools returned in earlier turns.
     ToolResults,
     /// All of the turn that is running: its message, calls and results.
     OpenTurn,

@@ -23,7 +23,7 @@ pub enum ConversationState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Conversation {
-    /// Its id.
+    /// Its id; ids sort by the time their conversations began.
     pub id: ConversationId,
     /// Its name: from the first words until it has a better one.
     pub title: String,
@@ -95,11 +95,11 @@ pub enum ChatItem {
     User {
         /// Stable id.
         id: MessageId,
-        /// The text.
+        /// The words as sent, Markdown, without the context block.
         text: String,
         /// The channel they came through.
         origin: Origin,
-        /// When.
+        /// The time the message was stored.
         at: Timestamp,
         /// Whether they wait for a running turn to end.
         queued: bool,
@@ -147,9 +147,9 @@ pub enum ChatItem {
     },
     /// A turn that ended otherwise than with an answer.
     Ended {
-        /// Which turn.
+        /// The turn that ended.
         turn: TurnId,
-        /// How.
+        /// Its terminal status.
         status: TurnStatus,
         /// The error of a failed turn.
         error: Option<UserError>,
@@ -171,7 +171,7 @@ pub enum ChatItem {
         applied: Vec<crate::NotePath>,
         /// Notes whose changes were turned down.
         rejected: Vec<crate::NotePath>,
-        /// When.
+        /// The time of the decision.
         at: Timestamp,
     },
 }

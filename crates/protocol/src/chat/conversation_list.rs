@@ -70,14 +70,14 @@ pub enum HitLocation {
     Item {
         /// The turn that it belongs to.
         turn: TurnId,
-        /// The item.
+        /// The item, as [`ChatItem`](crate::chat::conversation::ChatItem) names it.
         id: MessageId,
     },
     /// The line of a tool call.
     Call {
         /// The turn that called.
         turn: TurnId,
-        /// The call.
+        /// The call, unique within its turn.
         call: CallId,
     },
 }
@@ -86,7 +86,7 @@ pub enum HitLocation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationHit {
-    /// The conversation.
+    /// The conversation to open.
     pub conversation: ConversationId,
     /// Its name.
     pub title: String,
@@ -94,9 +94,9 @@ pub struct ConversationHit {
     pub archive_state: ArchiveState,
     /// The author of the text.
     pub by: HitSource,
-    /// Where in it.
+    /// The item or call to scroll to.
     pub place: HitLocation,
-    /// When.
+    /// The time the text was stored.
     pub at: Timestamp,
     /// The text around the match.
     pub text: String,

@@ -11,7 +11,7 @@ use crate::{MessageId, TokenUsage, TurnId};
 pub struct ModelCost {
     /// How many requests reported what they used.
     pub requests: u32,
-    /// Their tokens.
+    /// The sum of the tokens they reported.
     pub usage: TokenUsage,
     /// The cost of those with a known price, in billionths of a US dollar.
     #[ts(type = "number")]
@@ -29,24 +29,24 @@ impl std::ops::AddAssign for ModelCost {
     }
 }
 
-/// The cost of one turn.
+/// The cost of all requests of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnCost {
-    /// The turn.
+    /// The turn that the requests belong to.
     pub turn: TurnId,
     /// Its last words, if it said any.
     pub answer: Option<MessageId>,
-    /// Its cost.
+    /// The sum over its requests, also those that were cut or sent again.
     pub spent: ModelCost,
 }
 
-/// The cost of a month.
+/// The cost of all requests of a calendar month in the user's time zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct MonthCost {
     /// Year and month, `2026-11`.
     pub month: String,
-    /// Its cost.
+    /// The sum over its requests.
     pub spent: ModelCost,
 }

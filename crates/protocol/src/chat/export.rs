@@ -27,8 +27,8 @@ impl ExportFormat {
 /// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Exported {
-    /// The file.
+    /// The whole path of the written file, for display.
     pub file: String,
-    /// How many conversations are in it.
+    /// The number of exported conversations.
     pub conversations: u32,
 }

@@ -44,7 +44,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MessagePart {
-    /// Text.
+    /// Text to show.
     Text {
         /// Markdown.
         text: String,
@@ -75,7 +75,7 @@ pub enum MessagePart {
     },
     /// This text answers a question.
     Answers {
-        /// The question.
+        /// The answered question.
         question: QuestionId,
     },
     /// This text is in the chat already: the turn before could not process it.
@@ -101,7 +101,7 @@ pub enum MessagePart {
 /// The note that was open when a message was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenNote {
-    /// Which.
+    /// Its path when the message was sent.
     pub path: NotePath,
     /// The selected text in it; empty for none.
     #[serde(default)]
@@ -124,7 +124,7 @@ pub struct AnswerAuthor {
 /// One stored message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Its id.
+    /// Its id; the chat item has the same one.
     pub id: MessageId,
     /// Where it belongs.
     pub conversation: ConversationId,

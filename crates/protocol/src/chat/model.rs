@@ -30,9 +30,9 @@ pub struct Price {
     pub input: u32,
     /// Of the answer.
     pub output: u32,
-    /// Of what was read from the cache.
+    /// Of the part of the prompt that was read from the cache.
     pub cache_read: u32,
-    /// Of what was written to the cache.
+    /// Of the part of the prompt that was written to the cache.
     pub cache_write: u32,
 }
 
@@ -62,7 +62,7 @@ pub enum Effort {
     Low,
     /// Some.
     Medium,
-    /// Much.
+    /// Much: for hard questions, slower and at a higher cost.
     High,
 }
 

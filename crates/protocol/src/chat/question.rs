@@ -9,7 +9,7 @@ use crate::{CallId, ConversationId, MessageId, QuestionId, Timestamp, TurnId};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// Its id.
+    /// Its id, which an answer names.
     pub id: QuestionId,
     /// Where it was asked.
     pub conversation: ConversationId,
@@ -25,6 +25,6 @@ pub struct Question {
     pub options: Vec<String>,
     /// Tool calls done in the turn before it asked.
     pub tool_calls_completed: u32,
-    /// When it was asked.
+    /// When the turn ended by asking.
     pub asked_at: Timestamp,
 }

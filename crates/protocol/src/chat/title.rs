@@ -2,12 +2,12 @@
 
 use crate::OpenTurn;
 
-/// The request for a title.
+/// The parts of a conversation's row that a model is to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TitleRequest {
     /// The title only.
     Title,
-    /// The title and the summary.
+    /// Both, in one request.
     TitleAndSummary,
 }
 

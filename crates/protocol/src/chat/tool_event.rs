@@ -9,7 +9,7 @@ use crate::{ConversationId, NotePath};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Passage {
-    /// The note.
+    /// The note that holds the passage.
     pub path: NotePath,
     /// The heading the passage stands under, if any.
     pub heading: Option<String>,
@@ -31,9 +31,9 @@ pub enum MatchReason {
     Title,
     /// In an alias that its properties give it.
     Alias,
-    /// In a heading.
+    /// In the heading that the passage stands under.
     Heading,
-    /// In the text.
+    /// In the text of the passage.
     Text,
     /// In its properties, which the passage shows as they are written.
     Property,
@@ -45,12 +45,12 @@ pub enum MatchReason {
 pub enum ToolEvent {
     /// A note was read.
     Read {
-        /// Which.
+        /// The note, as spelled on disk.
         path: NotePath,
     },
     /// A note is to be shown to the user, next to the chat.
     OpenNote {
-        /// Which.
+        /// The note to show.
         path: NotePath,
         /// The line to bring into view, counted from 1; `None` is the top.
         line: Option<u32>,
@@ -74,7 +74,7 @@ pub enum ToolEvent {
     },
     /// Ranked passages, best first.
     Passages {
-        /// The query.
+        /// The query, as the model wrote it.
         query: String,
         /// The passages shown.
         passages: Vec<Passage>,
@@ -83,7 +83,7 @@ pub enum ToolEvent {
     },
     /// A change was planned, and then applied or put before the user.
     Changed {
-        /// The note.
+        /// The note, or the future path of a new one.
         path: NotePath,
         /// Whether the note is new.
         created: bool,
@@ -96,23 +96,23 @@ pub enum ToolEvent {
     },
     /// A note or folder gets another path.
     Moved {
-        /// Where it was.
+        /// The path before the move.
         path: NotePath,
-        /// Where it goes.
+        /// The path after it.
         to: NotePath,
         /// Whether it is pending.
         waiting: bool,
     },
     /// A note or folder goes to the trash.
     Trashed {
-        /// Which.
+        /// The note or folder to trash.
         path: NotePath,
         /// Whether it is pending.
         waiting: bool,
     },
-    /// A folder is made.
+    /// A new, empty folder.
     FolderMade {
-        /// Where.
+        /// The path of the new folder.
         path: NotePath,
         /// Whether it is pending.
         waiting: bool,

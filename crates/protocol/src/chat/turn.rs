@@ -65,7 +65,7 @@ impl std::ops::AddAssign for TokenUsage {
 /// A user message and the turn it opens: one durable commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTurn {
-    /// The turn.
+    /// The id of the new turn.
     pub turn: TurnId,
     /// The message, its context block included.
     pub message: Message,
@@ -80,9 +80,9 @@ pub struct NewTurn {
 /// A turn that has not reached a terminal status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenTurn {
-    /// The turn.
+    /// The id that the stored rows have.
     pub turn: TurnId,
-    /// Where.
+    /// The conversation that it belongs to.
     pub conversation: ConversationId,
     /// The user message that opened it.
     pub message: MessageId,
@@ -101,14 +101,14 @@ pub struct OpenTurn {
 pub struct TurnStep {
     /// The assistant's message: text and calls, in order.
     pub message: Message,
-    /// Its token usage.
+    /// The tokens of the request, as the provider reported them.
     pub usage: TokenUsage,
 }
 
-/// The one result of a call.
+/// The result of a tool call; each call gets exactly one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallResult {
-    /// The call.
+    /// The call that it answers.
     pub call: CallId,
     /// Text for the model.
     pub output: String,
@@ -129,7 +129,7 @@ pub struct CallResult {
 pub struct FullResult {
     /// The name by which a model refers to it.
     pub handle: String,
-    /// All of it.
+    /// The whole result, without a limit of length.
     pub text: String,
 }
 
@@ -148,10 +148,10 @@ pub struct TurnEnding {
     pub question: Option<Question>,
     /// Whether the conversation ended with it.
     pub ends_conversation: bool,
-    /// The error.
+    /// The error of a turn that failed.
     pub error: Option<UserError>,
     /// The token usage of the last answer.
     pub usage: TokenUsage,
-    /// When.
+    /// The time it is stored with.
     pub at: Timestamp,
 }

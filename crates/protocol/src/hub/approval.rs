@@ -6,11 +6,11 @@ use ts_rs::TS;
 /// A text that needs approval: an answer to the hub, or a message of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct PendingApproval {
-    /// Its number.
+    /// Its number, by which the user's decision names it; unique in the vault.
     pub number: u32,
-    /// The text.
+    /// The text that is sent or processed once it is approved.
     pub text: String,
-    /// Why it waits.
+    /// The rule that holds it back.
     pub why: ApprovalReason,
 }
 

@@ -62,11 +62,11 @@ pub struct FileReplacement {
 pub struct MovedNote {
     /// Where the ledger has it.
     pub from: NotePath,
-    /// Where it is.
+    /// The present path.
     pub to: NotePath,
     /// The file that the ledger knows it by; `None` where it does not know.
     pub base: Option<FileId>,
-    /// The file that it is.
+    /// The file at the present path; `None` where it is not known.
     pub file: Option<FileId>,
 }
 

@@ -64,7 +64,7 @@ enum PrivateRule {
     Place(String),
     /// A tag and those nested in it.
     Tag(String),
-    /// A property, with this value or with any.
+    /// Notes with this property; `None` stands for any value.
     Property { name: String, value: Option<String> },
     /// Every note.
     Everything,

@@ -24,7 +24,7 @@ pub enum PrivateNote {
 pub enum MentionTarget {
     /// A folder with the notes in it.
     Folder {
-        /// Its path.
+        /// The folder, as spelled on disk.
         path: NotePath,
     },
     /// A tag with the notes that have it.
@@ -34,7 +34,7 @@ pub enum MentionTarget {
     },
     /// An earlier conversation.
     Conversation {
-        /// Its id.
+        /// The mentioned conversation.
         id: ConversationId,
     },
 }
@@ -43,7 +43,7 @@ pub enum MentionTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NameMatch {
-    /// The note.
+    /// The note, as spelled on disk.
     pub path: NotePath,
     /// The name that fits: its own, or another one of it.
     pub name: String,
@@ -99,10 +99,10 @@ pub struct LineMatch {
     pub marks: Vec<(u32, u32)>,
 }
 
-/// A note and lines of it.
+/// The matching lines of one note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NoteLineMatches {
-    /// The note.
+    /// The note with the lines.
     pub path: NotePath,
     /// The first of its lines.
     pub lines: Vec<LineMatch>,
@@ -136,7 +136,7 @@ pub struct LineMatches {
 pub struct CountedValue {
     /// As most notes spell it.
     pub word: String,
-    /// How many notes have it.
+    /// The number of notes that have it.
     pub notes: u32,
 }
 
@@ -160,12 +160,12 @@ pub enum NoteCriterion {
     },
     /// A value of a property.
     Value {
-        /// The property.
+        /// The name of the property; upper and lower case count as the same.
         property: String,
-        /// The value.
+        /// The value, or one item of a list; upper and lower case count as the same.
         value: String,
     },
-    /// A broken link.
+    /// A link to a note that does not exist.
     BrokenLink {
         /// Its target.
         link: String,

@@ -5,7 +5,7 @@ use super::Change;
 /// A change as the ledger stores it before the file is touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// Its id.
+    /// The id of the effect that it becomes when it happens.
     pub effect: crate::EffectId,
     /// The change set it belongs to.
     pub change_set: crate::ChangeSetId,
@@ -25,16 +25,16 @@ pub struct Intent {
     /// The staged file, which is to get the note's name. `None` before staging, and for changes
     /// that make no file.
     pub staged: Option<crate::FileId>,
-    /// The change.
+    /// The planned operation and its path.
     pub change: Change,
 }
 
 /// An intent, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettledIntent {
-    /// The intent's effect.
+    /// The id of the intent.
     pub effect: crate::EffectId,
-    /// How.
+    /// Whether it happened.
     pub state: IntentState,
     /// The file that the note is now, if it is where the intent left it.
     pub file: Option<crate::FileId>,

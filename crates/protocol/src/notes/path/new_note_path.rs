@@ -18,7 +18,7 @@ pub enum NewPathKind<'a> {
     Note,
     /// A file that moves: it keeps its extension, which is added when none is given.
     Moved(&'a NotePath),
-    /// A folder.
+    /// A folder: the name gets no extension.
     Folder,
 }
 
@@ -42,7 +42,7 @@ impl NewNotePath {
         }
     }
 
-    /// The path.
+    /// The checked path, with the extension that was added.
     #[must_use]
     pub const fn path(&self) -> &NotePath {
         &self.0
