@@ -130,7 +130,7 @@ pub enum ConfigProblem {
          with a letter."
     )]
     Name(String),
-    /// The description is blank.
+    /// The description is empty or only white space, which the hub refuses.
     #[error("The hub requires a description. Describe in a sentence how your notes can help.")]
     DescriptionBlank,
     /// The description is too long.

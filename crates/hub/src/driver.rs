@@ -229,7 +229,8 @@ impl LinkDriver {
         self.event_buffer.push(HubEvent::Ignored { count: self.ignored });
     }
 
-    /// The library answers a ping; so many that answering is all we do end the connection.
+    /// The library answers pings. The connection ends when there are so many that nothing else gets
+    /// done.
     async fn on_ping(&mut self) {
         if self.ping_limit.allows(self.epoch.elapsed()) {
             return self.step(LinkInput::Heard).await;

@@ -61,7 +61,6 @@ pub(crate) enum LinkSocket {
     Open(Box<WebSocket>),
 }
 
-/// An event of the socket.
 #[derive(Debug)]
 pub(crate) enum SocketEvent {
     Opened,
@@ -214,7 +213,7 @@ fn close_frame(code: CloseCode) -> Message {
     Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::default() }))
 }
 
-/// The bounds of a socket that takes frames of so many bytes.
+/// The bounds of a socket that takes frames of at most `received` bytes.
 pub(crate) fn socket_config(received: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(16 << 10)

@@ -81,7 +81,6 @@ enum LinkState {
     Refused,
 }
 
-/// The machine.
 #[derive(Debug)]
 pub(crate) struct LinkStateMachine {
     timing: LinkTiming,

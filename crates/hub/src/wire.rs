@@ -150,7 +150,8 @@ impl IncomingFrame {
         }
     }
 
-    /// Refuses a message of which the middle may be missing. Nothing else that a hub sends is so long.
+    /// Refuses a message of which the middle may be missing. Nothing else that a hub sends is as
+    /// long.
     fn refuse_long(frame: &str) -> Result<Self, InvalidFrame> {
         let is_whole = frame.len() < RECEIVED_MAX + REFUSED_END;
         let cut = if is_whole { frame.len() } else { frame.floor_char_boundary(RECEIVED_MAX) };

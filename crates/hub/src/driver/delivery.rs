@@ -12,7 +12,7 @@ use crate::handle::NotOnline;
 /// A hub remembers a hundred deliveries, ours a thousand: older receipts mean nothing to either.
 const MAX_HELD: usize = 1_000;
 
-/// A hub that has answered no ping in so long answers none.
+/// A hub that has not answered a ping within this time answers none.
 const PONG_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A response, and the caller that waits for its delivery.

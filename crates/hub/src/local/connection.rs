@@ -19,7 +19,7 @@ use crate::wire::FRAME_MAX;
 type PeerSocket = WebSocketStream<TcpStream>;
 
 const OUTGOING_CAPACITY: usize = 128;
-/// A peer that reads nothing for so long is cut.
+/// The time after which a peer that reads nothing is cut.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 

@@ -36,7 +36,7 @@ pub struct LocalHubLimits {
     pub handshake: Duration,
     /// Between pings; a socket without a pong by the next is cut.
     pub ping_every: Duration,
-    /// Without a response for so long a delivery counts as rejected.
+    /// The time after which a delivery without a response counts as rejected.
     pub response_timeout: Duration,
     /// The least time between two notifications shown.
     pub notice_gap: Duration,
@@ -66,7 +66,7 @@ impl Default for LocalHubLimits {
 pub enum LocalHubEvent {
     /// A client has a name now.
     Registered {
-        /// Its name.
+        /// The name it registered.
         name: String,
     },
     /// A registration failed.
@@ -78,7 +78,7 @@ pub enum LocalHubEvent {
     },
     /// A client's socket ended.
     Left {
-        /// The name, if it had one.
+        /// The name; `None` for a client that had not registered.
         name: Option<String>,
         /// The code of its close frame; `None` when it just went.
         code: Option<u16>,
@@ -87,44 +87,44 @@ pub enum LocalHubEvent {
     Delivered {
         /// The message's id.
         id: String,
-        /// To whom.
+        /// The name of the client that was asked.
         to: String,
-        /// The text.
+        /// The words, as the client gets them.
         text: String,
     },
     /// A message was acknowledged.
     Acked {
         /// The message's id.
         id: String,
-        /// By whom.
+        /// The name of the client that took it.
         by: String,
     },
     /// A message was rejected, or not answered in time.
     Rejected {
         /// The message's id.
         id: String,
-        /// By whom.
+        /// The name of the client that was asked.
         by: String,
         /// The reason given, or "Response timeout".
         reason: String,
     },
     /// No client is left for a message.
     Undelivered {
-        /// Why.
+        /// The reason and the remedy.
         reason: String,
     },
     /// A client sent a notification.
     Notified {
         /// The message's id.
         id: String,
-        /// By whom.
+        /// The name of the client that sent it.
         by: String,
-        /// The notification.
+        /// The notification as the client sent it.
         notice: HubNotification,
     },
     /// A notification is shown now, after the rules for it.
     Shown {
-        /// The notification.
+        /// The notification as it is shown.
         notice: HubNotification,
     },
     /// A frame was dropped: not of the protocol, not registered, or for an unknown message.
@@ -154,21 +154,21 @@ pub struct HubNotification {
 pub enum DeliveryReport {
     /// It went out.
     Delivered {
-        /// To whom.
+        /// The name of the client that was asked.
         to: String,
         /// Under which id.
         id: String,
     },
     /// It was taken.
     Acked {
-        /// By whom.
+        /// The name of the client that took it.
         by: String,
     },
     /// It was not; others are asked.
     Rejected {
-        /// By whom.
+        /// The name of the client that was asked.
         by: String,
-        /// Why.
+        /// The reason given, or "Response timeout".
         reason: String,
     },
     /// Nobody takes it. Nothing follows.
@@ -178,9 +178,9 @@ pub enum DeliveryReport {
     },
     /// Something to show came back.
     Notified {
-        /// By whom.
+        /// The name of the client that sent it.
         by: String,
-        /// The notification.
+        /// The notification as the client sent it.
         notice: HubNotification,
     },
 }

@@ -21,7 +21,7 @@ use super::{LocalHubEvent, LocalHubLimits};
 use crate::Token;
 
 const EVENT_CAPACITY: usize = 256;
-/// The lines have so long to leave.
+/// The time that the connections have to end when the hub stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 

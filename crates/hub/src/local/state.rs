@@ -15,7 +15,7 @@ use crate::wire::{
     ToHub,
 };
 
-/// Responses are accepted for so many deliveries back.
+/// The number of latest deliveries for which responses are accepted.
 const MAX_DELIVERIES: usize = 100;
 
 /// The actions of the hub, in order.

@@ -20,8 +20,8 @@ use self::frame_header::{
 };
 use self::message_end::{MAX_CONTINUATION_BYTES, MessageEnd};
 
-/// A task gives way to others after so many reads that bring the reader nothing: a mebibyte, as large as the
-/// library reads.
+/// The number of reads that bring the reader nothing after which a task gives way to others: a
+/// mebibyte, as large as the library reads.
 const MAX_STEPS: usize = 64;
 
 /// Headers are read together with what follows them, so that many small messages cost one read. Larger pieces of

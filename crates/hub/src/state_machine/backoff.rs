@@ -13,11 +13,11 @@ pub struct LinkTiming {
     pub registration: Duration,
     /// Between our own pings: a reader alone never notices a lost peer.
     pub ping_every: Duration,
-    /// Without any frame for so long, the hub counts as gone.
+    /// The time without any frame after which the hub counts as gone.
     pub dead_after: Duration,
-    /// After waking, the hub has so long for a sign of life.
+    /// The time that the hub has for a sign of life after the computer wakes.
     pub wake_grace: Duration,
-    /// After so long online, earlier failures no longer count.
+    /// The time online after which earlier failures no longer count.
     pub healthy_after: Duration,
     /// The wait after each of the first four failures.
     pub quick_wait: Duration,

@@ -38,7 +38,7 @@ pub(super) struct FrameHeader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeaderProgress {
-    /// The header has so many bytes as far as is known: 2, or all of them.
+    /// The header has `size` bytes as far as is known: 2, or all of them.
     Partial {
         size: usize,
     },
