@@ -26,7 +26,7 @@ pub struct ModelRequest {
 /// The description of a tool for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// Its name.
+    /// The name by which the model calls it.
     pub name: String,
     /// Tells what it does and when to use it.
     pub description: String,
@@ -52,13 +52,13 @@ pub struct ModelMessage {
 /// A piece of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContentBlock {
-    /// Text.
+    /// Text that the model reads or wrote.
     Text(String),
     /// A call of the assistant.
     Call(ToolCall),
     /// The result of a call.
     Result {
-        /// The call.
+        /// The call that it answers.
         call: CallId,
         /// Text for the model.
         output: String,
@@ -129,7 +129,7 @@ pub enum ModelEvent {
     AnotherRequest,
     /// The answer ended; nothing follows.
     Stopped {
-        /// Why.
+        /// The reason that the provider gave.
         reason: StopReason,
         /// The tokens of the answer.
         usage: TokenUsage,
@@ -145,7 +145,7 @@ pub enum StopReason {
     ToolUse,
     /// The output cap.
     MaxTokens,
-    /// A stop sequence.
+    /// It met a stop sequence of the request.
     StopSequence,
     /// Paused by the provider: send the content back.
     PauseTurn,

@@ -53,7 +53,7 @@ pub struct Capabilities {
     pub window: Option<u32>,
     /// Whether the server passes tools on to it. Some drop them without an error.
     pub tools: Option<bool>,
-    /// How many parameters it has.
+    /// The number of weights of the model.
     pub parameters: Option<u64>,
     /// Whether the server hands what it is sent on to a server elsewhere, or may do so: Ollama does with
     /// the models that its maker runs.

@@ -89,7 +89,7 @@ struct ActiveSessions {
 /// Something is asked while nothing else is done.
 #[derive(Debug, Clone)]
 struct Aside {
-    /// About which conversation, if about one.
+    /// The conversation that it is about; `None` for a request about none.
     about: Option<ConversationId>,
     /// Is cancelled when something else is done.
     undisturbed: CancellationToken,
@@ -221,7 +221,7 @@ impl LlmService {
         asked.unwrap_or(Ok(TitleOutcome::Disturbed))
     }
 
-    /// Resolves when nothing was done for any conversation for so long, or the service ends.
+    /// Resolves when nothing was done for any conversation during `wait`, or the service ends.
     pub async fn wait_until_idle_for(&self, wait: Duration) {
         let ServiceInner { parts, .. } = &*self.inner;
         while !parts.cancel.is_cancelled() {

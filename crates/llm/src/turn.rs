@@ -55,11 +55,11 @@ pub enum ToolKind {
 /// The rules of a turn, given before it begins.
 #[derive(Debug, Clone)]
 pub struct TurnRules {
-    /// The limits.
+    /// The limits on requests and calls.
     pub limits: TurnLimits,
-    /// The spending limit.
+    /// The limit on the cost; `None` if the model costs nothing, or its price is unknown.
     pub spending_limit: Option<SpendingLimit>,
-    /// The author of the answers.
+    /// The provider and model that the answers are stored with.
     pub maker: AnswerAuthor,
     /// The tools on offer.
     pub kinds: BTreeMap<String, ToolKind>,
@@ -76,7 +76,7 @@ pub struct TurnRules {
 pub struct RenewedRules {
     /// The spending limit; it knows the cost of all that is stored.
     pub spending_limit: Option<SpendingLimit>,
-    /// The author of the answers.
+    /// The provider and model that the answers from now on are stored with.
     pub maker: AnswerAuthor,
     /// The tools on offer.
     pub kinds: BTreeMap<String, ToolKind>,
@@ -87,7 +87,7 @@ pub struct RenewedRules {
 pub enum TurnInput {
     /// It begins.
     Begun,
-    /// The request is on its way, with a prompt of so many tokens, as estimated: from now on it
+    /// The request is on its way, with a prompt of this many tokens, as estimated: from now on it
     /// counts, unless the server refuses it. Not told where no model is asked.
     Sent(u32),
     /// Before the request was sent, the model was chosen again: the turn goes on by these rules.
@@ -157,7 +157,7 @@ pub enum AskMode {
     Closing,
 }
 
-/// One turn.
+/// A pure state machine of one turn: each input returns the effects to carry out, in order.
 #[derive(Debug)]
 pub struct Turn {
     state: TurnState,

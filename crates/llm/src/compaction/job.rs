@@ -32,7 +32,6 @@ pub(crate) enum SummaryTrigger {
     Asked,
 }
 
-/// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompactionResult {
     /// From now on the model hears less.

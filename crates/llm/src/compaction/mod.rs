@@ -19,7 +19,7 @@ pub(crate) use job::{CompactionJob, CompactionResult, SummaryTrigger};
 pub(crate) use plan::KeptTurns;
 pub(crate) use summary_request::{excerpt_within, in_one_line};
 
-/// So many of the newest exchanges are always heard as they were.
+/// The number of newest exchanges that are always sent as they were.
 pub(crate) const MIN_KEPT_EXCHANGES: usize = 6;
 
 /// When a conversation rests, room is made from this part of the budget on, in percent.
@@ -32,7 +32,7 @@ pub(crate) const REQUEST_THRESHOLD_PERCENT: u32 = 80;
 /// percent.
 const SUMMARY_THRESHOLD_PERCENT: u32 = 50;
 
-/// A summary has so many tokens at most.
+/// The tokens that a summary has at most.
 const MAX_SUMMARY_TOKENS: u32 = 2_000;
 
 /// The facts that are kept word for word beside a summary take this part of the budget at most.

@@ -31,7 +31,7 @@ pub(super) enum Fact {
     Named(String),
     /// Where a long result can be read on.
     Handle(String),
-    /// A question and its id.
+    /// The words of a question, under the id that its answer names.
     Asked(QuestionId, String),
     /// The answer to a question.
     Answered(QuestionId, String),
@@ -103,7 +103,7 @@ pub(super) fn line(exchange: &Exchange, questions: &QuestionIds) -> String {
     format!("- {}", told.join(" · "))
 }
 
-/// A text in one line of at most so many bytes.
+/// A text in one line of at most `most` bytes.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.len() <= most {

@@ -21,10 +21,9 @@ use crate::ports::transcript::{FullHistory, History};
 /// More facts than any story has.
 const ALL: u32 = u32::MAX / 4;
 
-/// An event in an exchange.
 #[derive(Debug, Clone)]
 enum ExchangeEvent {
-    /// A note is read; its text has so many bytes.
+    /// A note is read; its text has this many bytes.
     Reads(usize),
     /// The user is asked, and answers with the next message.
     Asks,

@@ -146,7 +146,7 @@ impl ContextBudget {
         })
     }
 
-    /// How much of it a request takes that is estimated at so many tokens, in percent.
+    /// How much of it, in percent, a request of `estimated` tokens takes.
     pub(crate) fn percent(self, estimated: u32) -> u32 {
         let percent = u64::from(estimated) * 100 / u64::from(self.limit.max(1));
         u32::try_from(percent).unwrap_or(u32::MAX)

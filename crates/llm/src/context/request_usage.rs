@@ -20,7 +20,7 @@ pub(crate) struct RequestUsage {
 }
 
 impl RequestUsage {
-    /// The request is sent, with a prompt of so many tokens, as estimated.
+    /// The request is sent, with a prompt of `prompt` tokens, as estimated.
     pub(crate) fn sent(prompt: u32) -> Self {
         Self { prompt, ..Self::default() }
     }

@@ -21,13 +21,13 @@ pub(crate) fn of_text(text: &str) -> u32 {
     of_bytes(text.len())
 }
 
-/// Tokens of so many bytes of text.
+/// An estimate of the tokens of `bytes` bytes of text.
 pub(crate) fn of_bytes(bytes: usize) -> u32 {
     let tokens = bytes.saturating_mul(10).div_ceil(BYTES_PER_TOKEN_TENTHS);
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
-/// How many bytes of text so many tokens are.
+/// An estimate of the bytes of text that `tokens` tokens stand for.
 pub(crate) fn bytes_of(tokens: u32) -> usize {
     usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN_TENTHS) / 10
 }

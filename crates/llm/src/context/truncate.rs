@@ -12,13 +12,13 @@ pub const READ_RESULT: &str = "read_result";
 /// Results of more tokens are shortened.
 const MAX_RESULT_TOKENS: u32 = 2_000;
 
-/// So many bytes a tool may add to say how to read on.
+/// The bytes that a tool may add to say how to read on.
 const MAX_NOTE_BYTES: usize = 400;
 
-/// A part has so many bytes at most.
+/// The bytes that a part has at most.
 const MAX_PART_BYTES: usize = 5_000;
 
-/// So many bytes of headings are told at most.
+/// The bytes of headings that are told at most.
 const MAX_OUTLINE_BYTES: usize = 1_200;
 
 /// The result as it is stored: with a long text cut after its first part, and the whole beside it.

@@ -21,7 +21,7 @@ use crate::turn::spending_limit::SpendingLimit;
 pub struct TurnLimits {
     /// Requests that may end in calls.
     pub round_trips: u32,
-    /// Calls in all.
+    /// Calls that run in the whole turn.
     pub calls: u32,
     /// Calls of one message that run.
     pub calls_per_message: u32,
@@ -50,7 +50,7 @@ pub struct TurnSetup {
     pub detail: ToolDetail,
     /// Names of the tools on offer; anything else is refused by the executor too.
     pub tools: Vec<String>,
-    /// The limits.
+    /// The limits on requests and calls.
     pub limits: TurnLimits,
     /// The spending limit; `None` if the model costs nothing, or its price is unknown.
     pub spending_limit: Option<SpendingLimit>,
@@ -65,7 +65,7 @@ pub struct TurnSetup {
 }
 
 impl TurnSetup {
-    /// The author of the answers.
+    /// The provider and model that the answers are stored with.
     pub(crate) fn maker(&self) -> AnswerAuthor {
         AnswerAuthor { server: self.provider.server_id(), model: self.model.clone() }
     }
@@ -121,7 +121,7 @@ pub trait TurnPolicy: Send + Sync {
     /// Chooses the model that answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
-    /// Decides again about a running turn. With a `window`, its server reads no more than so many
+    /// Decides again about a running turn. With a `window`, its server reads no more than that many
     /// tokens, whatever was set; without one, the server has loaded the model by now, or a request
     /// was [`Outdated`](crate::model::ModelError::Outdated).
     async fn refresh_setup(
@@ -183,6 +183,6 @@ pub enum TurnEvent {
     /// How full the context window is: with each request, before the end of a turn, and when it was asked
     /// for or earlier messages were summarized while no turn runs. `None` where no model is asked.
     Context(Option<ContextUse>),
-    /// It ended.
+    /// The turn reached a terminal status; nothing of it follows.
     Ended(TurnEnding),
 }

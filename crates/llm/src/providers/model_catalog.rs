@@ -33,9 +33,9 @@ pub fn list_models(maker: ModelMaker, users: &[ModelInfo], listed: &[ModelInfo])
 /// A maker whose models the snapshot knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelMaker {
-    /// Anthropic.
+    /// The maker of the Claude models.
     Anthropic,
-    /// OpenAI.
+    /// The maker of the GPT models.
     OpenAi,
     /// Somebody whose models only their own list knows.
     Other,

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ActiveSessions, ConversationSession, ServiceInner, session};
 
-/// A queue that could not go on is looked at again after so long.
+/// The time after which a queue that could not go on is looked at again.
 const QUEUE_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// Whether the queue of a conversation goes on.

@@ -32,10 +32,11 @@ mod turn_usage;
 use cancel::{CancelReason, CancelSignals};
 use recorder::{ResultStorage, TurnRecorder};
 
-/// So many events that have come already are taken in together; between them nobody can stop.
+/// The number of events that have come already and are taken in together; between them nobody can
+/// stop.
 const MAX_EVENT_BATCH: usize = 256;
 
-/// After so long a wait for a model on this computer is told.
+/// The time after which a wait for a model on this computer is told.
 const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(3);
 
 /// So many requests of a turn are built again because a server counted more tokens than were expected.
@@ -254,9 +255,9 @@ impl TurnDriver<'_> {
         Some(TurnInput::Sent(calibration.corrected(self.estimated)))
     }
 
-    /// Has the model chosen again: its server has loaded it by now, or has refused a request because
-    /// it reads only so many tokens; or the request was outdated. The user may have chosen another model, or
-    /// spent the month's limit in another conversation.
+    /// Has the model chosen again: its server has loaded it by now, or has refused a request
+    /// because it reads fewer tokens; or the request was outdated. The user may have chosen another
+    /// model, or spent the month's limit in another conversation.
     async fn renew(&mut self, refused: Option<(u32, ModelError)>) -> DriverFlow {
         let policy = &self.recorder.parts.policy;
         let window = refused.as_ref().map(|(window, _)| *window);

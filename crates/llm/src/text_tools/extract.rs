@@ -26,7 +26,6 @@ pub(super) enum ExtractedPart {
     Text(String),
     /// A call. Nothing is found after it.
     Call {
-        /// The tool.
         tool: String,
         /// Its arguments, an object that fits.
         parameters: Value,

@@ -194,7 +194,7 @@ impl NativeToolStream {
         }
     }
 
-    /// The answer took so many tokens until now.
+    /// Tells the tokens of the answer until now: `usage` and those of the requests before.
     fn tell_usage(&mut self, mut usage: TokenUsage) {
         usage += self.usage;
         self.ready.push_back(Ok(ModelEvent::Usage(usage)));

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use protocol::notes::invisible::without_invisible;
 use protocol::{GeneratedTitle, TitleRequest};
 
-/// A title is cut behind so many characters, at a word.
+/// The characters after which a title is cut, at a word.
 const MAX_TITLE_CHARS: usize = 80;
 /// More words on the first line are no title.
 const MAX_TITLE_WORDS: usize = 16;
-/// A summary is cut behind so many characters, at a sentence where one ends.
+/// The characters after which a summary is cut, at a sentence where one ends.
 const MAX_SUMMARY_CHARS: usize = 600;
 
 /// The tags that some models write around their thoughts, before the answer.
@@ -27,7 +27,7 @@ pub(super) fn title_and_summary(text: &str, wanted: TitleRequest) -> Option<Gene
     Some(GeneratedTitle { title, summary })
 }
 
-/// All of it as one paragraph, cut behind so many characters; `None` when it is empty.
+/// All of it as one paragraph, cut after `most` characters; `None` when it is empty.
 pub(crate) fn paragraph(answer: &str, most: usize) -> Option<String> {
     let answer = without_thoughts(answer)?;
     let text =
@@ -80,7 +80,7 @@ fn strip_label<'a>(text: &'a str, label: &str) -> &'a str {
     rest.strip_prefix(':').unwrap_or(text)
 }
 
-/// At most so many characters, cut behind the last `at` among them where one stands in their second
+/// At most `most` characters, cut behind the last `at` among them where one stands in their second
 /// half.
 fn cut_at(text: &str, most: usize, at: char) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };

@@ -45,11 +45,11 @@ impl ToolEffect {
 /// The context of a call.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
-    /// The conversation.
+    /// The conversation in which the model calls.
     pub conversation: ConversationId,
-    /// The turn.
+    /// The turn in which the model calls.
     pub turn: TurnId,
-    /// The call.
+    /// The call itself, unique within its turn.
     pub call: CallId,
     /// Pending changes: reads see them as if they were applied.
     pub overlay: Arc<ChangeSet>,
@@ -172,7 +172,7 @@ pub enum Control {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct ToolFailure {
-    /// The text.
+    /// The words for the model.
     pub text: String,
     /// Whether it is known where they come from.
     pub labels: SourceLabels,
@@ -195,7 +195,7 @@ impl ToolFailure {
 /// The changes that a tool plans. Nothing is written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangePlan {
-    /// The changes.
+    /// The changes, to be applied in their order.
     pub change_set: ChangeSet,
     /// The changes as an instruction, for the model ("append 1 line to `a.md`"). The result of the call
     /// adds whether they are applied or wait for review.
@@ -210,14 +210,14 @@ pub struct ChangePlan {
 pub trait Tool: Send + Sync + 'static {
     /// Its name, unique in the registry.
     const NAME: &'static str;
-    /// The effect of the tool.
+    /// Decides whether its calls run in parallel, and which policy applies.
     const EFFECT: ToolEffect;
     /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// How it is told to a model with little room; `None` where there is no shorter way.
     const BRIEF: Option<ToolBrief> = None;
 
-    /// Runs it.
+    /// Runs the call. Problems that the model can repair are outcomes too.
     async fn run(&self, input: Self::Input, context: &ToolContext) -> ToolOutcome;
 }
 
@@ -256,6 +256,6 @@ pub struct ToolBrief {
 pub enum CallOutcome {
     /// It ran.
     Outcome(ToolOutcome),
-    /// It planned.
+    /// The changes are planned, and nothing is written yet.
     Planned(ToolEffect, ChangePlan),
 }

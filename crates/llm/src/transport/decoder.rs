@@ -98,7 +98,7 @@ pub(crate) fn total_bytes(parts: &[&SizeLimit]) -> usize {
     parts.iter().map(|part| part.0).fold(0, usize::saturating_add)
 }
 
-/// `reported`, with at least as many tokens of the answer as so many bytes have.
+/// `reported`, with at least as many tokens of the answer as `received` bytes have.
 pub(crate) fn usage_so_far(reported: TokenUsage, received: usize) -> TokenUsage {
     TokenUsage { output: reported.output.max(tokens::of_bytes(received)), ..reported }
 }

@@ -172,7 +172,7 @@ impl ApiClient {
         Ok(event_stream::stream(response, failures, waits, decoder))
     }
 
-    /// How long the first event of an answer to so many bytes may take.
+    /// How long the first event of an answer to a prompt of `bytes` bytes may take.
     fn first_event_timeout(&self, bytes: usize) -> Duration {
         let usual = self.deadlines.first_event;
         self.speed.as_ref().map_or(usual, |speed| speed.first_event_timeout(bytes, usual))

@@ -7,10 +7,10 @@ use crate::model::ModelError;
 /// How often one request is sent at most.
 pub const MAX_ATTEMPTS: u32 = 3;
 
-/// And so often, when each time another key did not do: the pool of keys tries each of them once.
+/// How often at most when each time another key failed: the pool of keys tries each of them once.
 const MAX_ATTEMPTS_WITH_KEYS: u32 = 32;
 
-/// And so often, when the user has waited for a whole deadline each time.
+/// How often at most when the user has waited for a whole deadline each time.
 const MAX_ATTEMPTS_AFTER_TIMEOUT: u32 = 2;
 
 /// A server is never waited for longer than this; one that asks for more is not asked again.

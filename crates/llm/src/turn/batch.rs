@@ -29,7 +29,7 @@ pub(super) struct CallSlot {
 pub(super) enum NextCalls {
     /// These reads, side by side.
     Side(Vec<ToolCall>),
-    /// This call, alone.
+    /// This call, while no other runs.
     Alone(ToolCall, ToolKind),
     /// Nothing, but there are refusals to store.
     Refused,

@@ -17,7 +17,7 @@ pub(super) struct LoopGuard {
 }
 
 impl LoopGuard {
-    /// For a turn in which so many calls ran before it was cut.
+    /// For a turn in which `ran` calls ran before it was cut.
     pub(super) const fn new(limit: u32, ran: u32) -> Self {
         Self { limit, ran, failed: BTreeMap::new() }
     }

@@ -21,7 +21,7 @@ impl SpendingLimit {
         self.charge(self.price.cost(usage));
     }
 
-    /// Takes out so many billionths of a US dollar.
+    /// Subtracts a cost in billionths of a US dollar; the rest is never below 0.
     pub(crate) fn charge(&mut self, cost: u64) {
         self.left = self.left.saturating_sub(cost);
     }

@@ -42,7 +42,7 @@ enum KeyState {
 pub(super) enum KeyChoice {
     /// Send it with this key.
     Key(usize),
-    /// All keys that are accepted rest for so long.
+    /// All keys that are accepted rest for this time.
     Wait(Duration),
 }
 

@@ -37,7 +37,7 @@ pub(super) enum ResultStorage {
     Whole,
     /// The long ones cut, with a handle to read on.
     Shortened,
-    /// Cut after so many bytes: the model has room for no more.
+    /// Cut after this many bytes: the model has room for no more.
     Cut(usize),
 }
 

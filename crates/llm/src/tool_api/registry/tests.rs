@@ -18,10 +18,10 @@ struct FindInput {
     /// Words to look
     /// for.
     query: String,
-    /// How many.
+    /// The number of notes to return.
     #[serde(default)]
     limit: u8,
-    /// In what order.
+    /// The order of the notes.
     #[serde(default)]
     order: FindOrder,
 }

@@ -28,9 +28,10 @@ pub(super) struct StreamDeadlines {
     pub(super) reading: Option<PromptTimer>,
 }
 
-/// Reads `response`. Its first event must come before the deadline, each other one that brings the answer on
-/// within `idle` of the one before; an answer may only be so long, so the stream ends. It ends after the stop,
-/// at the first error, or without either when the server closes early.
+/// Reads `response`. Its first event must come before the deadline, each other one that brings the
+/// answer on within `idle` of the one before; the length of an answer is limited, so the stream
+/// ends. It ends after the stop, at the first error, or without either when the server closes
+/// early.
 pub(super) fn stream<D: Decoder + 'static>(
     response: Response,
     failures: RequestErrors,

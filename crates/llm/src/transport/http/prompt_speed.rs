@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A prompt may take so many times as long as the slowest one before it, byte for byte.
+/// A prompt may take at most this many times as long as the slowest one before it, byte for byte.
 const SLOWDOWN_FACTOR: u32 = 4;
 
 /// Nobody waits longer for the first event of an answer.
@@ -23,7 +23,7 @@ const MIN_MEASURED_BYTES: usize = 4_000;
 pub(super) struct PromptSpeed(Mutex<Option<Duration>>);
 
 impl PromptSpeed {
-    /// How long the first event may take after a prompt of so many bytes; `usual` at least.
+    /// How long the first event may take after a prompt of `bytes` bytes; `usual` at least.
     pub(super) fn first_event_timeout(&self, bytes: usize, usual: Duration) -> Duration {
         let thousands = u32::try_from(bytes.div_ceil(1_000)).unwrap_or(u32::MAX);
         let measured = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
