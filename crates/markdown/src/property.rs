@@ -13,7 +13,7 @@ use crate::line_breaks;
 use crate::memory_budget::{MemoryBudget, value_size};
 use crate::yaml::{self, MalformedYaml, YamlNode, YamlNodeKind};
 
-/// One property.
+/// A property of a note, with its values as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteProperty {
     /// Its name, without quotes.

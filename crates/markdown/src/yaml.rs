@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
-/// So many lists and maps in each other are read.
+/// The depth to which nested lists and maps are read.
 const MAX_DEPTH: usize = 64;
 
-/// So many bytes of YAML are read at most.
+/// The size up to which YAML is read, in bytes.
 pub(crate) const MAX_YAML_BYTES: usize = 1 << 20;
 
-/// So many values, keys, lists and maps are read at most. Each takes some hundred bytes, and may be spelled
-/// with two.
+/// The number of values, keys, lists and maps up to which YAML is read. Each takes some hundred
+/// bytes, and may be spelled with two.
 const MAX_NODES: usize = 150_000;
 
 /// Why YAML cannot be read.
