@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a service has for an answer, its start included.
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which bus.
+/// The address of a D-Bus bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bus(BusAddress);
 
@@ -22,13 +22,13 @@ enum BusAddress {
 }
 
 impl Bus {
-    /// The user's session's.
+    /// The bus of the user's session.
     #[must_use]
     pub const fn session() -> Self {
         Self(BusAddress::Session)
     }
 
-    /// The computer's.
+    /// The bus of the computer.
     #[must_use]
     pub const fn system() -> Self {
         Self(BusAddress::System)

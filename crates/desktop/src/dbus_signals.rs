@@ -8,7 +8,7 @@ use zbus::{MatchRule, Message, MessageStream};
 
 use crate::bus::{Bus, CALL_TIMEOUT, with_timeout};
 
-/// A bus that went, or was not there, is looked for again after so long.
+/// The time after which a bus that went, or was not there, is looked for again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(60);
 
 /// The sender and the place of a signal on the bus.

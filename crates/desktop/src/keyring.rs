@@ -19,9 +19,9 @@ const APPLICATION: &str = "vaultmate";
 /// The content of the keyring under an account, as far as it can be known without asking the user.
 #[derive(Debug)]
 pub enum InKeyring {
-    /// This.
+    /// This secret, unlocked.
     Secret(SecretString),
-    /// Nothing.
+    /// The keyring is there and has no secret under the account.
     Nothing,
     /// Something, and it is locked.
     Locked,
@@ -34,7 +34,7 @@ pub enum InKeyring {
 /// Why the keyring did not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyringError {
-    /// It is locked.
+    /// The keyring is locked; the user can unlock it.
     Locked,
     /// There is none, it does not answer, or it failed: in its own words.
     Failed(String),

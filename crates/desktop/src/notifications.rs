@@ -19,7 +19,7 @@ use crate::sanitize::{MarkupSupport, escape_markup, single_line};
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// A service that did not answer is left alone for so long.
+/// The time for which a service that did not answer is left alone.
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// The name by which the desktop knows the program, its icon included.
 const DESKTOP_ENTRY: &str = "vaultmate";
@@ -41,10 +41,10 @@ pub struct DesktopNotification {
     pub open_label: String,
 }
 
-/// A command for the notifications.
+/// An order to [`run_notifications`]. Orders are carried out in the order in which they were sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotificationCommand {
-    /// Show this one.
+    /// Show this notification, in place of the one with the same key.
     Show(DesktopNotification),
     /// Withdraw the one with the key.
     Withdraw(String),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-/// A program that takes so long to say whether it opened something has opened it.
+/// A program that has not said after this time whether it opened something has opened it.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The system's way to open things with the programs that the user chose.
@@ -18,7 +18,7 @@ pub struct ExternalOpener {
 }
 
 impl ExternalOpener {
-    /// The one of this system.
+    /// Opens files with the program that the operating system has for this.
     #[must_use]
     pub fn system() -> Self {
         let program = match std::env::consts::OS {

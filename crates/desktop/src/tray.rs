@@ -16,7 +16,7 @@ use zbus::names::BusName;
 use crate::bus::{Bus, CALL_TIMEOUT, with_timeout};
 
 const WATCHER: &str = "org.kde.StatusNotifierWatcher";
-/// A bus that went, or was not there, is looked for again after so long.
+/// The time after which a bus that went, or was not there, is looked for again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(30);
 
 /// The content of the item.
