@@ -52,7 +52,7 @@ pub struct ChangeBatch {
     pub changes: Vec<PlannedChange>,
 }
 
-/// A change and who planned it.
+/// A change, with its origin in a conversation and the file that it is meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedChange {
     /// The change to apply.

@@ -79,7 +79,7 @@ pub enum VaultError {
     /// The note is not what the change was planned on.
     #[error("`{path}` changed on disk since it was read. Read it again, then change it.")]
     Stale {
-        /// The note.
+        /// The note that changed.
         path: NotePath,
     },
     /// A change was interrupted, or could not be reverted, and somebody else changed the note meanwhile.
@@ -87,7 +87,7 @@ pub enum VaultError {
         "Vaultmate can’t tell whether `{path}` was changed, because something else changed it meanwhile. It was left as it is. Read it before changing it again."
     )]
     Parked {
-        /// The note.
+        /// The note that was left as it is.
         path: NotePath,
     },
     /// Another program saved the note in the moment of the change; the note says what that program wrote.
@@ -95,7 +95,7 @@ pub enum VaultError {
         "Another program saved `{path}` at the same moment, so the change wasn’t made. Read it, then change it again."
     )]
     Overtaken {
-        /// The note.
+        /// The note that the other program saved.
         path: NotePath,
     },
     /// The disk failed in the middle of a change and again when the change was reverted.
@@ -149,7 +149,7 @@ pub enum VaultError {
         "Another program disturbed the change to `{path}`, so the note was left as it was. Try again."
     )]
     Disturbed {
-        /// The note.
+        /// The note that the change was meant for.
         path: NotePath,
     },
     /// Another program has the note open for writing; the note is as it was.
@@ -157,7 +157,7 @@ pub enum VaultError {
         "Another program has `{path}` open and may still write to it, so the note was left as it is. Close it there, then try again."
     )]
     BeingWritten {
-        /// The note.
+        /// The note that is open elsewhere.
         path: NotePath,
     },
     /// Two names in one folder look the same to a person: their accents are stored in different
@@ -246,7 +246,7 @@ pub enum VaultError {
     /// The disk or the user's quota is full; the note is as it was.
     #[error("The disk is full, so `{path}` wasn’t changed. Free up some space, then try again.")]
     NoSpace {
-        /// The note.
+        /// The note that could not be written.
         path: NotePath,
     },
     /// The vault is on a file system that takes no writes; the note is as it was.
@@ -254,7 +254,7 @@ pub enum VaultError {
         "The vault is read-only, so `{path}` wasn’t changed. Make its disk writable, then try again."
     )]
     ReadOnly {
-        /// The note.
+        /// The note that could not be written.
         path: NotePath,
     },
     /// The system denies this user the file or its folder.
@@ -272,7 +272,7 @@ pub enum VaultError {
         "`{path}` is write-protected for this user, so it was left as it is. Make it writable, then try again."
     )]
     Protected {
-        /// The note.
+        /// The write-protected note.
         path: NotePath,
     },
     /// A change would give the note another owner, other permissions or attributes; it is as it was.
@@ -280,7 +280,7 @@ pub enum VaultError {
         "A change would give `{path}` another owner or other permissions, so it was left as it is. Make this user its owner, then try again."
     )]
     Unkept {
-        /// The note.
+        /// The note that would lose its owner or permissions.
         path: NotePath,
     },
     /// The vault's own folder cannot be read any more.

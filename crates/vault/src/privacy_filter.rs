@@ -22,7 +22,7 @@ use crate::{EntryKind, Fingerprint, NOTE_LIMIT, Vault, VaultEntry, VaultError};
 /// remaining notes are withheld, and a later listing knows more of them.
 const TEXT_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// So many files that are gone are remembered in any case.
+/// The number of files that are gone and are remembered in any case.
 const MIN_REMEMBERED_GONE: usize = 1_000;
 
 /// The notes that are withheld from readers of a filtered vault. Can be changed at any time.
@@ -51,7 +51,7 @@ pub(crate) struct Visibility {
 pub struct TextPrivacy {
     /// The [digest](PrivateRules::digest) of the rules.
     pub rules: u64,
-    /// The privacy by the text.
+    /// The privacy that those rules give the note for its text, wherever it lies.
     pub by_text: Privacy,
 }
 
@@ -91,7 +91,7 @@ impl PrivacyFilter {
         Arc::clone(&self.visibility.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Stores the known privacy of notes, in a vault of so many files. Files that are gone are
+    /// Stores the known privacy of notes, in a vault of `files` files. Files that are gone are
     /// dropped once they are as many as those that exist.
     fn remember_privacy(&self, learned: Vec<(NotePath, (Fingerprint, Privacy))>, files: usize) {
         let mut known = self.known();

@@ -28,12 +28,12 @@ impl Progress {
         self.0.stopped.load(Ordering::SeqCst)
     }
 
-    /// So many more steps are to come.
+    /// `steps` more steps are to come; replaces the number that was expected before.
     pub fn expect(&self, steps: usize) {
         self.0.all.store(self.done().saturating_add(steps), Ordering::SeqCst);
     }
 
-    /// So many steps were taken.
+    /// Counts `steps` more steps as taken.
     pub fn advance(&self, steps: usize) {
         self.0.done.fetch_add(steps, Ordering::SeqCst);
     }

@@ -17,13 +17,13 @@ use crate::{Vault, VaultError, read};
 /// The least number of times that an edit is rebased when the note changes again meanwhile. An
 /// editor that saves every two seconds needs one.
 const MIN_RETRIES: usize = 6;
-/// So often at most: a program that never stops writing shall not hold up the others.
+/// The greatest number of times: a program that never stops writing shall not hold up the others.
 const MAX_RETRIES: usize = 40;
-/// More than a few only for so long. A unit of many notes takes a while to make ready, and each note
-/// of it that is saved meanwhile wants another try.
+/// The time within which it may be more than a few times. A unit of many notes takes a while to
+/// make ready, and each note of it that is saved meanwhile wants another try.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A save is over so long after its last write.
+/// The time after its last write after which a save is over.
 const SAVE_SETTLE_TIME: Duration = Duration::from_millis(20);
 
 /// The same for a note that holds nothing, or not the end of what it held: a program that empties a
@@ -56,7 +56,7 @@ impl Default for RetryLimit {
 }
 
 impl RetryLimit {
-    /// Whether it lasts after so many tries.
+    /// Whether another try is allowed after `tries` tries.
     pub(crate) fn allows_retry(&self, tries: usize) -> bool {
         tries < MIN_RETRIES || (tries < MAX_RETRIES && self.began.elapsed() < RETRY_TIMEOUT)
     }
@@ -80,7 +80,8 @@ pub(crate) struct RetryPlan {
 }
 
 /// Finds stale edits whose own lines are as they were, and plans them on the notes as they are.
-/// Touches nothing. What needs a missing folder is not tried again. It was waited for so long already.
+/// Touches nothing. A change that needs a missing folder is not tried again. `waited` is the time
+/// that was spent waiting until now.
 pub(crate) fn plan_retry(
     vault: &Vault,
     outcomes: &Outcomes,

@@ -300,7 +300,6 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
     }
 }
 
-/// From where to where.
 struct RenamePaths<'a> {
     from: RenameEnd<'a>,
     to: RenameEnd<'a>,

@@ -19,7 +19,7 @@ pub enum ExtraRootError {
         /// The folder that the user named.
         folder: PathBuf,
     },
-    /// It is the vault.
+    /// The folder is the vault itself.
     #[error("{} is the vault itself. Choose a folder outside it.", folder.display())]
     TheVault {
         /// The folder that the user named.
@@ -47,7 +47,7 @@ pub enum ExtraRootError {
     /// Nothing is in it. It may still be added.
     #[error("{} is empty. If it’s on another drive, connect that drive.", folder.display())]
     Empty {
-        /// The folder.
+        /// The folder that the user named.
         folder: PathBuf,
     },
     /// It cannot be seen under its name.

@@ -15,7 +15,7 @@ use crate::filesystem::folder::FolderHandle;
 use crate::names::name_key::name_key;
 use crate::vault::open_error;
 
-/// Nobody has so many folders of one name.
+/// More folders of one name than anybody has.
 const MAX_NAME_SUFFIX: usize = 1_000;
 
 /// The roots that the user `wanted`, each with a name of its own. Those that were not among the

@@ -68,7 +68,7 @@ impl FolderHandle {
         file_id_of(&self.open(path, OFlags::PATH, Mode::empty())?)
     }
 
-    /// The device that it is on.
+    /// The number of the device with the folder; `None` when the system does not tell.
     pub(crate) fn device(&self) -> Option<u64> {
         fs::fstat(self).ok().map(|stat| stat.st_dev)
     }

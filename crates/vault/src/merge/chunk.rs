@@ -37,7 +37,7 @@ impl<'a> MergeSide<'a> {
         out
     }
 
-    /// How many lines that is.
+    /// The number of lines that this side has in place of `range`.
     pub(super) fn line_count(&self, range: &Range<usize>, hunks: &[DiffHunk]) -> usize {
         let gone: usize = hunks.iter().map(|hunk| hunk.before.len()).sum();
         let come: usize = hunks.iter().map(|hunk| hunk.after.len()).sum();

@@ -29,7 +29,7 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Vec<DiffHunk> {
 pub enum HunkSide {
     /// The lines of the old version.
     Old,
-    /// Those of the new one.
+    /// The lines of the new version.
     New,
     /// These bytes.
     Other(Vec<u8>),

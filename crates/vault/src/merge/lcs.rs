@@ -12,7 +12,7 @@ use super::lines::SplitLines;
 /// costs as much as the texts are long, and may find a change larger than it was.
 const MAX_EXACT_LINES: usize = 6_000;
 
-/// So many lines of each side are compared at a time where there are more than that.
+/// The number of lines of each side that are compared at a time where there are more than that.
 const WINDOW_LINES: usize = 4_096;
 
 /// Pairs of equal lines, ascending on both sides. No pair is missing that the longest common

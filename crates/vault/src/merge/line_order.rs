@@ -67,7 +67,7 @@ impl<'a> OrderEvidence<'a> {
 /// How lines that meet belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RelativeOrder {
-    /// In this order.
+    /// The lines of both sides in their order, as one text.
     Order(Vec<u8>),
     /// Not the second below the first; how else is not known.
     NotSo,
@@ -122,12 +122,12 @@ impl VisitMarks {
     }
 }
 
-/// Over so many lines the versions are followed at most, in one merge, and over so many more for each line
-/// that they have.
+/// The number of lines over which the versions are followed at most in one merge, and the
+/// additional number for each line that they have.
 const MAX_STEPS: usize = 2_000_000;
 const MAX_STEPS_PER_LINE: usize = 64;
 
-/// Of so many lines at one place it is told in which order they stand.
+/// The number of lines at one place up to which their order is determined.
 const MAX_HEADS: usize = 4_000;
 
 impl<'a> LineGraph<'a> {

@@ -17,7 +17,7 @@ pub const IMAGE_LIMIT: u64 = 32 << 20;
 /// takes in its file; cameras of phones make up to 108 million.
 pub const PIXEL_LIMIT: u64 = 120_000_000;
 
-/// So many bytes tell what a file is.
+/// The number of bytes that tell the type of a file.
 const MAGIC_BYTES: u64 = 512;
 
 /// An image of one of the types that can be shown. Only [`Vault::read_image`] makes one, so a
@@ -165,7 +165,7 @@ fn check_pixels(path: &NotePath, bytes: &[u8]) -> Result<(), VaultError> {
     Ok(())
 }
 
-/// Adds what comes next, at most so many bytes.
+/// Adds what comes next, at most `most` bytes.
 fn read_more(
     path: &NotePath,
     file: &File,

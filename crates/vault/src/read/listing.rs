@@ -33,7 +33,7 @@ pub struct VaultEntry {
     pub size: u64,
     /// When it was last written.
     pub modified: Timestamp,
-    /// The kind of the entry.
+    /// The kind by its name and the file system.
     pub kind: EntryKind,
 }
 
@@ -42,7 +42,7 @@ pub struct VaultEntry {
 pub enum EntryKind {
     /// A regular file named `….md`.
     Note,
-    /// A folder.
+    /// A folder, whatever its name.
     Folder,
     /// Any other regular file.
     Attachment,
@@ -172,7 +172,7 @@ struct ListingBuilder {
     timed_out: bool,
 }
 
-/// So many entries are looked at between two looks at the clock.
+/// The number of entries that are looked at between two looks at the clock.
 const ENTRIES_PER_CLOCK_CHECK: usize = 256;
 
 impl ListingBuilder {

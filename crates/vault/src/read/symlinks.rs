@@ -12,14 +12,14 @@ use crate::{Vault, VaultError};
 /// How links are treated when a note is read. Nothing is ever written through one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SymlinkPolicy {
-    /// They are refused.
+    /// A note behind a link is not read.
     #[default]
     Refused,
     /// Those to a place in the vault that is not protected are followed.
     Inside,
 }
 
-/// So many links in a row lead in a circle.
+/// More links in a row than this count as a circle.
 const MAX_SYMLINKS: usize = 16;
 
 impl Vault {

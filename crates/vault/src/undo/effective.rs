@@ -13,7 +13,7 @@ pub struct Revert {
     pub by: EffectId,
     /// The one that it undid.
     pub effect: EffectId,
-    /// How much of it.
+    /// The undone hunks of that effect.
     pub hunks: Hunks,
 }
 
@@ -24,11 +24,11 @@ pub struct Reverts(HashMap<EffectId, Vec<Revert>>);
 /// The part of an effect that still counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EffectivePart {
-    /// All of it.
+    /// None of it is undone.
     Whole,
     /// It, but for these hunks.
     Without(BTreeSet<usize>),
-    /// Nothing.
+    /// The whole effect is undone.
     Nothing,
 }
 

@@ -46,7 +46,7 @@ impl LedgerView {
             .collect()
     }
 
-    /// Adds a content.
+    /// Adds the bytes with this hash.
     pub fn add_content(&mut self, hash: ContentHash, content: Vec<u8>) {
         self.contents.insert(hash, content);
     }

@@ -13,7 +13,7 @@ use protocol::{FileId, NotePath};
 
 use super::trace::{NoteTrace, Successions};
 
-/// At most so many notes are offered to the user.
+/// The number of notes that are offered to the user at most.
 const MAX_CANDIDATES: usize = 8;
 
 /// The vault as it is, for planning.
@@ -36,11 +36,11 @@ pub trait VaultReader {
 /// A file or folder of the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultFile {
-    /// Where.
+    /// Its path, as spelled on disk.
     pub path: NotePath,
     /// Bytes.
     pub size: u64,
-    /// Which file it is.
+    /// The identity that it keeps under another path.
     pub file: FileId,
     /// Whether it is a folder.
     pub is_folder: bool,

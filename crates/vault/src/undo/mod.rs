@@ -32,12 +32,12 @@ use locate::NoteLocation;
 /// requested effects are reapplied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoRequest {
-    /// The effects.
+    /// The requested effects, and the hunks of each.
     pub effects: BTreeMap<EffectId, Hunks>,
     /// For requested effects that undid several edits of one note, the edits to make again and how much of each; the
     /// others stay undone. Those effects are not undone as a whole.
     pub redone: BTreeMap<EffectId, BTreeMap<EffectId, Hunks>>,
-    /// In which direction.
+    /// Whether they are undone or reapplied.
     pub direction: UndoDirection,
 }
 
@@ -116,7 +116,7 @@ pub struct UndoneEffect {
     pub effect: EffectId,
     /// The path of the change that does it, as the change set has it: before all renames of the set.
     pub path: NotePath,
-    /// How much of it.
+    /// The hunks of it that the change undoes.
     pub hunks: Hunks,
 }
 
@@ -129,14 +129,14 @@ pub struct RedoneEffect {
     pub effect: EffectId,
     /// The path of the change that does it, as the change set has it: before all renames of the set.
     pub path: NotePath,
-    /// How much of it.
+    /// The hunks of it that the change makes again.
     pub hunks: Hunks,
 }
 
 /// An effect that cannot be undone whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectConflict {
-    /// The effect.
+    /// The effect that stays, in whole or in part.
     pub effect: EffectId,
     /// Where it is now, or was last.
     pub path: NotePath,

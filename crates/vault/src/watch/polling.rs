@@ -13,7 +13,7 @@ use crate::Vault;
 /// From the end of one round to the next, at least.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The share of the time that rounds may take is one in so many.
+/// Rounds may take at most one part in this many of the time.
 const MAX_TIME_SHARE: u32 = 20;
 
 /// The folders, each with its files as they were seen last.

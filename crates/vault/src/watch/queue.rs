@@ -8,10 +8,11 @@ use tokio::sync::Notify;
 
 use super::VaultChange;
 
-/// So many files at once are "everything": looking at all of them together is less work.
+/// The number of files at once from which they are "everything": looking at all of them together is
+/// less work.
 const MAX_FILES: usize = 10_000;
 
-/// So many files are fetched at a time, those that changed last …
+/// The number of files that are fetched at a time, those that changed last …
 const NEWEST_PER_BATCH: usize = 24;
 
 /// … and some that have waited longest. While somebody writes thousands of files, the one that

@@ -34,7 +34,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// The same while it does not.
 const CHECK_INTERVAL_WHILE_GONE: Duration = Duration::from_millis(250);
 
-/// So many reports may wait for the thread; more are "everything".
+/// The number of reports that may wait for the thread; more are "everything".
 const MAX_QUEUED_EVENTS: usize = 1 << 16;
 
 /// Sends events to the thread; clones send to the same one.

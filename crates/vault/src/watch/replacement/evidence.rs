@@ -13,7 +13,8 @@ const MAX_AGE_OF_NEW_FILE: Duration = Duration::from_secs(60);
 /// older file appear.
 const BIRTH_TOLERANCE: Duration = Duration::from_secs(2);
 
-/// So many names and files are remembered. Beyond that nothing is proven until they are old.
+/// The number of names and files that are remembered. Beyond that nothing is proven until they are
+/// old.
 const MAX_REMEMBERED: usize = 10_000;
 
 /// A moment by both clocks: one measures what lies between two, the other is that of the file system.

@@ -9,7 +9,7 @@ use super::*;
 /// Longer ago than a save takes.
 const LONGER_THAN_A_SAVE: Duration = Duration::from_secs(120);
 
-/// A moment so long after the test began. All files of these tests were made just before that.
+/// A moment `wait` after the test began. All files of these tests were made just before that.
 fn after(wait: Duration) -> EventTime {
     let clock = UNIX_EPOCH + Duration::from_millis(1) + wait;
     EventTime { monotonic: Instant::now() + wait, wall_clock: clock }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use protocol::{FileId, FileReplacement, NotePath};
 
-/// So many successions are remembered, the oldest of them given up first.
+/// The number of successions that are remembered, the oldest of them given up first.
 const MAX_SUCCESSIONS: usize = 4_096;
 
 /// By exact spelling: two files of one folder may have names that differ in nothing but Unicode form.

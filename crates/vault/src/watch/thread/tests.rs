@@ -7,7 +7,7 @@ use notify::{Config, Error, EventHandler, WatcherKind};
 
 use super::*;
 
-/// A system that watches so many folders and no more.
+/// A system that watches this many folders and no more.
 struct LimitedWatcher(usize);
 
 impl Watcher for LimitedWatcher {
