@@ -60,7 +60,7 @@ pub enum StoreError {
     NotFound {
         /// The missing row as the subject of the message: "This answer".
         what: &'static str,
-        /// The id.
+        /// The id that was looked for.
         id: String,
     },
     /// A plan does not fit on the pending changes.

@@ -20,7 +20,7 @@ use crate::{Store, StoreError};
 /// A set of pending changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenChangeSet {
-    /// Its id.
+    /// The id that a decision names.
     pub id: ChangeSetId,
     /// The pending changes, in the order they were planned.
     pub planned: Vec<PlannedChangeRow>,
@@ -33,7 +33,7 @@ pub struct OpenChangeSet {
 pub struct DecisionRow {
     /// Stable id, for the chat.
     pub id: MessageId,
-    /// The change set.
+    /// The decided change set.
     pub change_set: ChangeSetId,
     /// Notes that were changed, each once, in the order they were planned.
     pub applied: Vec<NotePath>,
@@ -42,7 +42,7 @@ pub struct DecisionRow {
     pub rejected: Vec<NotePath>,
     /// Those of the changed ones in which the user wrote some of the lines.
     pub edited: Vec<NotePath>,
-    /// When.
+    /// The time of the decision.
     pub at: Timestamp,
 }
 

@@ -50,7 +50,7 @@ pub struct ChangeSetDecision {
 /// A change of contents that was taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialDecision {
-    /// The applied change, if any.
+    /// The part that was applied; `None` if nothing was.
     pub applied: Option<Change>,
     /// The rejected change, on top of the applied one.
     pub rejected: Option<Change>,

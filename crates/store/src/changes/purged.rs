@@ -16,10 +16,10 @@ use crate::db::transaction::read;
 use crate::error::{Failure, FailureContext};
 use crate::{RetentionPolicy, Store, StoreError};
 
-/// At most so many contents are looked at together.
+/// The number of contents that are looked at together at most.
 const MAX_CANDIDATES: i64 = 8_192;
-/// A commit deletes at most so many contents, and not many more packed bytes: another writer waits
-/// for one commit at most.
+/// The number of contents that a commit deletes at most, and the packed bytes that it deletes at
+/// most, or a little more: another writer waits for one commit at most.
 const MAX_BATCH_CONTENTS: usize = 256;
 const MAX_BATCH_BYTES: u64 = 4 << 20;
 
@@ -36,7 +36,7 @@ pub struct PurgeBatch {
 /// An effect that loses a content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgedEffect {
-    /// Which.
+    /// The effect, by its id in the ledger.
     pub effect: EffectId,
     /// The content before that the effect still names.
     pub before: Option<ContentHash>,

@@ -7,7 +7,8 @@ use protocol::Timestamp;
 pub struct RetentionPolicy {
     /// Contents that were needed at this time or later are kept.
     pub since: Timestamp,
-    /// Of all together, so many packed bytes are kept, those first that were needed last.
+    /// The packed bytes that are kept of all contents together; those that were needed last are
+    /// kept first.
     pub bytes: u64,
 }
 

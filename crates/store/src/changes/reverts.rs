@@ -14,7 +14,7 @@ use crate::{Store, StoreError};
 /// A set that the user makes out of earlier changes, before it is applied.
 #[derive(Debug, Clone)]
 pub struct UserChangeSet<'a> {
-    /// Its id.
+    /// The id of the new set.
     pub id: &'a ChangeSetId,
     /// The call of the changes that are made next. A set that is planned once more has another one then.
     pub call: &'a CallId,
@@ -26,7 +26,7 @@ pub struct UserChangeSet<'a> {
     pub moved: &'a [MovedNote],
     /// The turn before or after which it is shown.
     pub turn: &'a TurnId,
-    /// When.
+    /// The time it is stored with.
     pub at: Timestamp,
 }
 

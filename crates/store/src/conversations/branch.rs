@@ -86,9 +86,9 @@ impl BranchPoint {
 /// A turn by the message that opened it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedTurn {
-    /// Where.
+    /// The conversation that the message belongs to.
     pub conversation: ConversationId,
-    /// The turn.
+    /// The turn that the message opened.
     pub turn: TurnId,
     /// Whether it is the last one that ran in its branch.
     pub is_last: bool,

@@ -58,7 +58,7 @@ pub struct ConversationOutline {
 /// Another way in which a conversation went on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedBranch {
-    /// Its number.
+    /// Its number within the conversation.
     pub number: i64,
     /// The branch that it left.
     pub parent: i64,
@@ -69,7 +69,7 @@ pub struct ExportedBranch {
 /// A turn with all that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportedTurn {
-    /// Which.
+    /// Its id, as the messages were stored with it.
     pub turn: TurnId,
     /// The branch that it was stored in.
     pub branch: i64,
@@ -92,11 +92,11 @@ pub struct ExportedTurn {
 pub struct ExportedCall {
     /// The message that called.
     pub message: MessageId,
-    /// The call.
+    /// The model's id for the call; unique within the turn.
     pub call: CallId,
-    /// The tool.
+    /// The name of the tool, as the model spelled it.
     pub tool: String,
-    /// The arguments.
+    /// The arguments of the model, a JSON object.
     pub arguments: Value,
     /// The output, as the model got it.
     pub output: Option<String>,

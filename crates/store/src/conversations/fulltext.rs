@@ -165,7 +165,8 @@ async fn scan_passages(
     Ok(truncate_results(&mut found, limit))
 }
 
-/// At most so many, the names without those of conversations in which something else was found.
+/// At most `limit` of them, the names without those of conversations in which something else was
+/// found.
 fn truncate_results(found: &mut Vec<ConversationHit>, limit: u32) -> ConversationHits {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = found.len() > limit;

@@ -14,7 +14,7 @@ use crate::{Store, StoreError};
 
 /// Older ones are let be: a model that comes late is not asked about everything there ever was.
 const MAX_WAITING: u32 = 50;
-/// So often it may fail for one conversation before something else is said in it.
+/// How often it may fail for one conversation before something else is said in it.
 const MAX_FAILURES: u32 = 3;
 
 /// An ended conversation in a list, and its summary.

@@ -15,8 +15,8 @@ use crate::error::{Failure, FailureContext, StoreError, from_sql};
 /// How long a connection waits for a lock that another one holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_READERS: u32 = 4;
-/// Of its pages a connection that writes keeps so many KiB, and any other the fewer: the system keeps the
-/// file's pages as well, once for all connections.
+/// The cache of a connection that writes, in KiB, and the smaller one of any other: the system
+/// keeps the file's pages as well, once for all connections.
 const WRITER_CACHE_SIZE: &str = "-2048";
 const READER_CACHE_SIZE: &str = "-512";
 

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::hub::outbox::OutboxPush;
 use crate::{Store, StoreError};
 
-/// The outcome of an approval.
+/// The outcome for a text that the user approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalOutcome {
     /// It is sent or processed again; it waited in this conversation.

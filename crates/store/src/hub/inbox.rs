@@ -14,9 +14,9 @@ use crate::{Store, StoreError};
 /// Hubs were not told apart before: their rows have this name until they get that of their hub.
 const UNNAMED_HUB: &str = "hub";
 
-/// After so long another text under a known id is another message. A hub delivers nothing twice; it
-/// waits 30 s for the first response to an id, and keeps its ids in memory only. One that has
-/// restarted may count from the beginning again.
+/// The time after which another text under a known id is another message. A hub delivers nothing
+/// twice; it waits 30 s for the first response to an id, and keeps its ids in memory only. One that
+/// has restarted may count from the beginning again.
 const ID_REUSE_MS: i64 = 60_000;
 
 /// Between the id of a hub and our number for a later message under it. No id of a hub has a control
@@ -36,7 +36,7 @@ pub struct InboxRow {
     pub hub: String,
     /// Its id, no other of this hub has it; [`id_at_hub`] is the hub's own.
     pub id: String,
-    /// The text.
+    /// The words of the message.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
@@ -57,7 +57,7 @@ pub struct DeliveredMessage {
     pub hub: String,
     /// The hub's id for it.
     pub id: String,
-    /// The text.
+    /// The words of the message.
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
@@ -152,8 +152,8 @@ impl Store {
         commit!(self, "inbox_park", "set a hub message aside for approval", |db| park(db, said))
     }
 
-    /// Counts a failure, keeps its words, and returns how often the message has now failed: at least
-    /// so often.
+    /// Counts a failure, keeps its words, and returns how often the message has now failed: at
+    /// least `at_least`.
     pub async fn inbox_attempt_failed(
         &self,
         hub: &str,

@@ -50,7 +50,7 @@ pub struct ExpiredReplies {
 /// A notification that was never sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpiredNotification {
-    /// It.
+    /// The notification as it was queued.
     pub push: OutboxPush,
     /// The conversation in which it needs approval now; `None` when that is not kept.
     pub conversation: Option<ConversationId>,

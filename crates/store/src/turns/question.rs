@@ -90,7 +90,7 @@ impl Store {
 /// A question that a message may be about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerableQuestion {
-    /// The question.
+    /// The question, open or answered.
     pub question: Question,
     /// The channel of the turn that asked.
     pub origin: Origin,
