@@ -155,7 +155,6 @@ pub(crate) fn matched_share(asked: &str, found: &str) -> f64 {
     letters(asked) / letters(found).max(1.0)
 }
 
-/// A piece of a query.
 enum QueryPiece<'a> {
     Plain(&'a str),
     Phrase(&'a str),

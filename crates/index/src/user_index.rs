@@ -21,8 +21,8 @@ use crate::vault_scan::parallel;
 use crate::view::{FreshFile, IndexView};
 use crate::{Index, SearchError};
 
-/// So long reading what private notes say about themselves may take; of those that are left only
-/// the names are known until it is asked for the next time.
+/// The time that reading what private notes say about themselves may take; of those that are left
+/// only the names are known until it is asked for the next time.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The index for the user: it returns everything, whatever the rules say. Code that works for a

@@ -43,7 +43,7 @@ pub enum IndexError {
         "the search index in {folder} can’t be written: {source}. Searching is slower until the folder has free space and write permission."
     )]
     Unwritable {
-        /// The folder.
+        /// The path of the folder, as text.
         folder: String,
         /// The error of the operating system.
         source: io::Error,
@@ -61,13 +61,13 @@ pub struct Coverage {
     pub is_ready: bool,
 }
 
-/// So many files that were looked at too soon are looked at again at a time.
+/// The number of files that are looked at again at a time, because they were looked at too soon.
 const RESCAN_BATCH: usize = 64;
 
-/// So many files are looked at while others wait.
+/// The number of files that are looked at while others wait.
 const MAX_FILES_UNDER_LOCK: usize = 16;
 
-/// So often more than that are looked at before.
+/// How often at most more files than that are looked at before, while nobody waits.
 const MAX_CATCH_UP_ROUNDS: usize = 5;
 
 /// Cheap to clone; all clones are the same index. Its methods block on the disk.
@@ -220,7 +220,7 @@ impl Index {
         *lock(&self.inner.coverage) = Coverage::default();
     }
 
-    /// Waits until it stands, or for so long.
+    /// Waits until it stands, at most for `timeout`.
     pub fn wait_until_ready(&self, timeout: Duration) {
         let coverage = lock(&self.inner.coverage);
         // Whether it stands is asked afterwards, so it does not matter which of both ended it.

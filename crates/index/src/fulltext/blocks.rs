@@ -19,11 +19,10 @@ pub(crate) struct PassageBlock {
     pub(crate) line: u32,
     /// The words of the heading it stands under (of itself, for a heading).
     pub(crate) heading: Option<Range<usize>>,
-    /// The kind of the block.
+    /// Properties, heading or text.
     pub(crate) kind: PassageBlockKind,
 }
 
-/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PassageBlockKind {
     /// The frontmatter at the top.

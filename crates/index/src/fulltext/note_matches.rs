@@ -17,7 +17,7 @@ pub struct SearchableNote<'a> {
     pub key: u64,
     /// Where it is; its title is the last part.
     pub path: &'a NotePath,
-    /// Its aliases.
+    /// The other names that its properties give it.
     pub aliases: Cow<'a, [String]>,
     /// All of it, properties included.
     pub text: Cow<'a, str>,

@@ -8,7 +8,7 @@ use crate::fulltext::score::{NoteMatch, NoteScore, inverse_document_frequency};
 use crate::query::ParsedQuery;
 use crate::vault_scan::parallel;
 
-/// So many bytes are read on one thread before others would have begun.
+/// The number of bytes that are read on one thread before others would have begun.
 const SINGLE_THREAD_BYTES: usize = 1_000_000;
 
 /// Passages of at most `limit` notes, best first, from the texts of `candidates` and from `fresh`

@@ -7,7 +7,7 @@ use crate::fulltext::note_matches::{NoteMatches, SearchableNote};
 use crate::query::ParsedQuery;
 use crate::query::matcher::count_adjacent_terms;
 
-/// A note of so many bytes is neither long nor short.
+/// The length in bytes of a note that is neither long nor short.
 const MEDIUM_LENGTH: usize = 2_000;
 
 /// The occurrences of the query's terms in one note.
@@ -15,7 +15,7 @@ const MEDIUM_LENGTH: usize = 2_000;
 pub(crate) struct NoteMatch {
     /// How many of its passages matched, the title among them.
     pub(crate) passages: u32,
-    /// One for each term.
+    /// One entry for each term of the query, in its order.
     tallies: Vec<TermTally>,
     /// Places where two terms stand side by side in the query's order.
     pairs: u32,
@@ -57,13 +57,13 @@ impl TermTally {
 }
 
 impl NoteScore {
-    /// Of so many terms so many were found, worth `value` together.
+    /// Of `terms` terms `found` were found, worth `value` together.
     pub(crate) fn new(found: usize, terms: usize, value: f64) -> Self {
         let coverage = ratio(found, terms);
         Self { has_all: found == terms, value: value * coverage * coverage }
     }
 
-    /// The best first.
+    /// Orders scores so that the higher one comes first.
     pub(crate) fn best_first(&self, other: &Self) -> Ordering {
         other.has_all.cmp(&self.has_all).then_with(|| other.value.total_cmp(&self.value))
     }

@@ -13,7 +13,7 @@ use super::schema::IndexFields;
 use crate::fulltext::score::{NoteScore, TermTally, inverse_document_frequency};
 use crate::query::ParsedQuery;
 
-/// A note of so many words is neither long nor short.
+/// The length in words of a note that is neither long nor short.
 const MEDIUM_LENGTH: f64 = 300.0;
 
 /// The postings of each term in one part of the index.
@@ -39,7 +39,7 @@ struct TopKEntry {
     at: u64,
 }
 
-/// The keys of all notes.
+/// The keys of all notes that are not deleted, in no particular order.
 pub(super) fn note_keys(searcher: &Searcher) -> Result<Vec<u64>, TantivyError> {
     let mut all = Vec::new();
     for reader in searcher.segment_readers() {

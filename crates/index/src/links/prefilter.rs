@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 /// A test of bytes: false only when no link in them can name one of the files.
 pub(super) struct LinkPrefilter(Option<Regex>);
 
-/// From so many names on it is faster to take every note apart.
+/// The number of names from which on it is faster to take every note apart.
 const MAX_NAMES: usize = 200;
 
 /// Signs by which a link may spell a letter without writing it: entities, percent signs for

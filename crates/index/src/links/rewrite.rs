@@ -27,7 +27,7 @@ pub struct LinkRewrite {
 /// A file that should be rewritten and must not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// Where it is.
+    /// Its path before the move.
     pub path: NotePath,
     /// How many of its links should differ.
     pub links: usize,
@@ -46,7 +46,6 @@ pub enum SkipReason {
     Protected,
 }
 
-/// The rewrite of one file.
 enum FileRewrite {
     Rewritten(RewrittenFile),
     Left(SkippedFile),

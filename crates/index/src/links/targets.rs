@@ -7,7 +7,8 @@ use protocol::NotePath;
 use super::link_text::{LinkText, TargetForm};
 use super::resolver::{FileNames, candidates_from, fold_name};
 
-/// So many of the files that a link could mean are told; a name may be that of thousands.
+/// The number of files that a link could mean and that are told at most; a name may be that of
+/// thousands.
 pub const MAX_TARGETS: usize = 10;
 
 /// Resolves the links of a note.

@@ -14,7 +14,7 @@ use crate::view::{FoldedWord, LookupKey, ViewEntry};
 pub struct PropertyCount {
     /// As its name is spelled in most notes.
     pub name: String,
-    /// How many notes have it.
+    /// The number of notes that have it.
     pub notes: usize,
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct NoteMetadata {
     pub(crate) tasks: Vec<IndexedTask>,
 }
 
-/// A heading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexedHeading {
     /// 1 to 6.

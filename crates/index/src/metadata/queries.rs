@@ -28,11 +28,11 @@ pub struct TagCount {
 pub struct ValueCount {
     /// As it is spelled in most notes.
     pub value: String,
-    /// How many notes have it.
+    /// The number of notes with this value.
     pub notes: usize,
 }
 
-/// A broken link.
+/// A path that links name and that leads to no file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenLink {
     /// The path that is named, as it is spelled in the first note.
@@ -44,13 +44,13 @@ pub struct BrokenLink {
 /// An item with a box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteTask {
-    /// The note.
+    /// The note that holds the item.
     pub path: NotePath,
     /// 1-based.
     pub line: u32,
     /// The sign in the box; a blank while it is open.
     pub mark: char,
-    /// Its words.
+    /// The text behind the box, on its first line.
     pub words: String,
 }
 

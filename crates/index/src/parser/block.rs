@@ -8,7 +8,7 @@ use super::walk::WalkResult;
 /// One block; a block that holds others comes before them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkdownBlock {
-    /// The kind of the block.
+    /// Paragraph, heading, list or another element of Markdown.
     pub kind: BlockKind,
     /// Its bytes, as the parser gives them: most kinds include their last line end.
     pub span: Range<usize>,
@@ -16,7 +16,7 @@ pub struct MarkdownBlock {
     pub depth: usize,
 }
 
-/// The kind of a block.
+/// The blocks of Markdown that the parser tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// Lines of text.
@@ -31,7 +31,7 @@ pub enum BlockKind {
     Html,
     /// All items of one list.
     List,
-    /// One item.
+    /// One item of a list, with the blocks in it.
     Item,
     /// `[^1]: …`
     Footnote,

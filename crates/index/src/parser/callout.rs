@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{BlockKind, MarkdownBlock};
 
-/// One callout.
+/// A quote with a kind and a title, as byte ranges of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callout {
     /// The quote.

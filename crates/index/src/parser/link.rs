@@ -13,7 +13,7 @@ pub struct Link {
     pub form: LinkForm,
     /// Whether it shows its target in place: `![[…]]`, `![…](…)`.
     pub is_embed: bool,
-    /// All of it.
+    /// The whole link, its brackets included.
     pub span: Range<usize>,
     /// The path, as spelled; empty when the link stays in its note (`[[#Heading]]`).
     pub target: Range<usize>,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{BlockKind, MarkdownBlock};
 
-/// One task.
+/// A list item with a box, as byte ranges of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// The list item, sub-items included.

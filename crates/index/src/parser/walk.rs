@@ -8,7 +8,6 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use super::link::{Link, LinkForm};
 use super::{BlockKind, MarkdownBlock, destination};
 
-/// The result of the walk.
 #[derive(Debug, Default)]
 pub(super) struct WalkResult {
     pub(super) blocks: Vec<MarkdownBlock>,

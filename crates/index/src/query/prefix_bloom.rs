@@ -6,7 +6,7 @@ use crate::query::{ParsedQuery, TermPattern};
 
 const BITS: usize = 4096;
 
-/// So many bytes of a folded word are known.
+/// The number of bytes of a folded word that are known.
 const MAX_PREFIX_LENGTH: usize = 8;
 
 /// A Bloom filter with one hash. A prefix that it lacks is in none of its texts.

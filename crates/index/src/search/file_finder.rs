@@ -14,7 +14,7 @@ use crate::view::IndexView;
 /// A file that was found by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundFile {
-    /// Where it is.
+    /// Its path, as spelled on disk.
     pub path: NotePath,
     /// The name that was matched: the file's own, or another one of it.
     pub name: String,
@@ -40,7 +40,7 @@ const RECENT_BONUS: u32 = 24;
 /// How much an alias loses against a name.
 const ALIAS_PENALTY: u32 = 8;
 
-/// So many names are matched at a time.
+/// The number of names that are matched at a time.
 const BATCH: usize = 4096;
 
 impl Index {

@@ -14,7 +14,8 @@ use super::{FileScanner, IndexView, PrivateFile, ScanOutcome, ViewEntry};
 use crate::snapshot::{NoteSnapshot, ScannedFile, SnapshotPart, SnapshotRow, SnapshotWriter};
 use crate::vault_scan::parallel;
 
-/// So many files are looked at before they are written: what is held in memory meanwhile.
+/// The number of files that are looked at before they are written: what is held in memory
+/// meanwhile.
 const FILES_PER_BATCH: usize = 512;
 
 /// The source of one file's row in the snapshot.

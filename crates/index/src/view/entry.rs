@@ -24,9 +24,9 @@ pub(crate) struct FreshFile {
     pub(super) keys: FileLookupKeys,
     /// Built from all words that a query may find it by.
     prefixes: PrefixBloom,
-    /// Its name, folded.
+    /// The last part of its path, folded for comparison.
     pub(super) folded_name: String,
-    /// Its path, folded.
+    /// Its whole path, folded for comparison.
     pub(super) folded_path: String,
 }
 
@@ -92,7 +92,7 @@ impl Eq for FreshByPath {}
 /// A file of a view.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ViewEntry<'a> {
-    /// As in the snapshot.
+    /// Unchanged since the snapshot.
     Stored(&'a NoteSnapshot, &'a SnapshotRow),
     /// Since then.
     Fresh(&'a FreshFile),
@@ -169,7 +169,7 @@ impl<'a> ViewEntry<'a> {
         }
     }
 
-    /// Its aliases.
+    /// The other names that its properties give it.
     pub(crate) fn aliases(&self) -> Vec<String> {
         match self {
             Self::Stored(snapshot, row) => {

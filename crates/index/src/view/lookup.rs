@@ -244,5 +244,5 @@ pub(crate) fn with_parent_tags(tag: &str) -> impl Iterator<Item = FoldedWord> {
     parts.take(MAX_TAG_DEPTH).chain(std::iter::once(tag)).map(FoldedWord::new)
 }
 
-/// So many tags that a tag is nested in find it.
+/// The number of outer tags that find a note by a tag nested in them.
 const MAX_TAG_DEPTH: usize = 32;

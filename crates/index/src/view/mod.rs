@@ -342,12 +342,12 @@ impl IndexView {
         open.map(|held| held.path().clone()).chain(private).collect()
     }
 
-    /// Whether so much is fresh that a new snapshot pays.
+    /// Whether enough is fresh that a new snapshot pays.
     pub(crate) fn needs_new_snapshot(&self) -> bool {
         self.would_need_new_snapshot(0)
     }
 
-    /// Whether it would be with so many more changes.
+    /// Whether it would be with `more` more changes.
     pub(crate) fn would_need_new_snapshot(&self, more: usize) -> bool {
         let most = MAX_FRESH_FILES.max(self.snapshot.rows().len() / 8);
         let excluded_or_fresh = self.excluded_rows.count_ones(..).max(self.fresh.len());
@@ -374,8 +374,8 @@ impl FileNames for IndexView {
     }
 }
 
-/// So much fresh text is held in memory.
+/// The bytes of fresh text that are held in memory.
 const MAX_FRESH_BYTES: usize = 8 << 20;
 
-/// So many fresh files cost little to search one by one.
+/// The number of fresh files that cost little to search one by one.
 const MAX_FRESH_FILES: usize = 1_000;

@@ -23,7 +23,7 @@ const MAX_REGEX_BYTES: usize = 1 << 20;
 /// gigabyte.
 const MAX_DFA_CACHE_BYTES: usize = 4 << 20;
 
-/// So much text is searched between two looks at the clock.
+/// The number of bytes that are searched between two looks at the clock.
 const BYTES_PER_CLOCK_CHECK: usize = 1 << 16;
 
 /// Finds lines that match a query.

@@ -47,7 +47,7 @@ pub struct GrepResult {
 /// One matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepHit {
-    /// The note.
+    /// The note with the line.
     pub path: NotePath,
     /// 1-based.
     pub line: u32,

@@ -16,7 +16,7 @@ use crate::view::{IndexView, ViewEntry};
 /// How much text is searched at a time: between two runs the clock is looked at.
 const RUN_BYTES: usize = 1 << 20;
 
-/// So many notes are searched one by one between two looks at the clock.
+/// The number of notes that are searched one by one between two looks at the clock.
 const NOTES_PER_CLOCK_CHECK: usize = 16;
 
 /// One piece of work.
