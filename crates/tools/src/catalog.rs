@@ -78,7 +78,7 @@ pub const RESOLVE_QUESTION: &str = ResolveQuestion::NAME;
 pub struct ToolDeps {
     /// The notes.
     pub vault: Vault,
-    /// Their index.
+    /// The index of the notes that a model may see.
     pub index: Index,
     /// Conversations that have ended.
     pub archive: Arc<dyn ConversationArchive>,

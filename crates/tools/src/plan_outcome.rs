@@ -19,7 +19,7 @@ pub(crate) const BASED_ON_PRESENT_TEXT: &str = "the edit is based on its present
 pub enum PlanOutcome {
     /// It is in the note.
     Applied,
-    /// It is pending.
+    /// It waits for the user's review.
     Pending,
 }
 

@@ -125,7 +125,7 @@ struct CompletedCall<'a> {
 enum NextStep {
     /// Text, and the turn is over.
     Say(String),
-    /// A call.
+    /// A call, as if a model had made it.
     Call { tool: &'static str, arguments: Value },
 }
 

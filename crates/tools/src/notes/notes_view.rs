@@ -42,7 +42,7 @@ pub(crate) struct CurrentNote {
 pub(crate) enum FileOrFolder {
     /// A note or another file.
     File(NotePath),
-    /// A folder.
+    /// A folder with everything in it.
     Folder(NotePath),
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum FileOrFolder {
 pub(crate) enum PathState {
     /// Nothing: a note may be made there.
     Free(NotePath),
-    /// This note.
+    /// The note or file that is there.
     Taken(CurrentNote),
 }
 

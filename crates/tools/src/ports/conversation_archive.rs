@@ -14,7 +14,7 @@ pub struct ArchiveError(pub String);
 /// An ended conversation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedConversation {
-    /// Its id.
+    /// The id by which it can be read.
     pub id: ConversationId,
     /// Its name.
     pub title: String,
@@ -49,7 +49,7 @@ pub struct ArchivedResult {
 pub struct ArchivedMessage {
     /// The author.
     pub role: Role,
-    /// The text.
+    /// The words of the message, Markdown.
     pub text: String,
 }
 

@@ -6,7 +6,7 @@ use protocol::{NotePath, TurnId};
 /// The note that the user looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveNote {
-    /// Which.
+    /// The note, as spelled on disk.
     pub path: NotePath,
     /// How we know.
     pub source: ActiveNoteSource,

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// How the user's message relates to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionResolution {
-    /// Its answer.
+    /// The message answers the question.
     Answer,
     /// A request of its own.
     NoAnswer,

@@ -125,7 +125,6 @@ impl NumberedPage<'_> {
     }
 }
 
-/// Where a page ends.
 enum PageEnd {
     /// Before this line, or behind the last one.
     BeforeLine(usize),

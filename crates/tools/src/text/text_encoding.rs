@@ -16,7 +16,7 @@ pub(crate) fn decode<'a>(path: &NotePath, bytes: &'a [u8]) -> Result<&'a str, St
     Ok(text.strip_prefix(BOM).unwrap_or(text))
 }
 
-/// How lines end.
+/// The line break of a text, which an edit keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnd {
     /// `\n`

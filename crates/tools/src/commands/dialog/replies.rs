@@ -47,7 +47,7 @@ pub(in crate::commands) fn likely_notes(output: &str, name: &str) -> Vec<String>
     if holding.is_empty() && paths.len() == 1 { paths } else { holding }
 }
 
-/// A note as text.
+/// The whole note without its properties, or its first lines if it is long.
 fn note_text(note: &ParsedPage<'_>) -> NextStep {
     let title = title(note.path);
     if note.lines.is_empty() {

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::{Mistake, one};
 
-/// All of them.
 pub(super) fn places() -> Vec<Mistake> {
     [moves(), deletions(), folders(), links_and_facts(), lists_and_appends()].concat()
 }

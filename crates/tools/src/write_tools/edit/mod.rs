@@ -21,7 +21,6 @@ use crate::notes::notes_view::{CurrentNote, NotesView};
 use crate::plan_outcome::BASED_ON_PRESENT_TEXT;
 use crate::text::text_encoding::{LineEnd, decode};
 
-/// One edit of one note.
 #[derive(Debug)]
 pub(crate) enum NoteEdit<'a> {
     Text(replace_text::TextReplacement<'a>),
@@ -29,7 +28,6 @@ pub(crate) enum NoteEdit<'a> {
     Property(property::PropertyEdit<'a>),
 }
 
-/// The result of an edit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EditResult {
     /// The whole text, without the byte order mark.

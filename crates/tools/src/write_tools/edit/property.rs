@@ -21,7 +21,6 @@ pub(crate) struct PropertyEdit<'a> {
     pub(crate) action: PropertyAction<'a>,
 }
 
-/// The action on a property.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PropertyAction<'a> {
     Set(&'a Value),

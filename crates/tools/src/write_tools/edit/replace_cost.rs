@@ -8,14 +8,14 @@ use serde_json::json;
 
 use super::tests::edit;
 
-/// So many lines have the text that is replaced.
+/// The number of lines that have the text that is replaced.
 const LINES: usize = 80_000;
 
 /// The CPU time for them, in nanoseconds; a build without optimization needs a small part of it.
 const MAX_TIME: u64 = 3_000_000_000;
 
-/// Twice as many lines may take so many times the time: 4 would be quadratic, and so short a time is
-/// measured roughly.
+/// The factor by which the time may grow when the lines are doubled: 4 would be quadratic, and a
+/// time this short is measured roughly.
 const MAX_RATIO: f64 = 3.2;
 
 /// The memory that refusing a result may take, in bytes. The places of a million matches take a quarter of
@@ -25,7 +25,7 @@ const MAX_MEMORY: u64 = 64 << 20;
 /// In the process that measures: the work, and for how many lines.
 const MEASURED: &str = "REPLACE_COST_MEASURED";
 
-/// So many bytes shall take the place of each `a` where the result is too large.
+/// The number of bytes that shall take the place of each `a` where the result is too large.
 const LONG: usize = 20_000;
 
 fn lines(count: usize) -> String {

@@ -20,7 +20,7 @@ pub(crate) struct SectionEdit<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Where in the section.
+/// The place of the new text in a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionPart {
     /// In place of all its text, the sections below it included.

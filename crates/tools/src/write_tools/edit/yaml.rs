@@ -20,7 +20,7 @@ pub(super) struct YamlEntry {
     pub(super) rest: Range<usize>,
     /// The value on that line, without spaces and comment around it.
     pub(super) inline: Range<usize>,
-    /// How many lines.
+    /// The number of lines that it takes, its first one included.
     pub(super) lines: usize,
 }
 
