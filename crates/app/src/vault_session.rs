@@ -116,12 +116,12 @@ pub(crate) struct VaultSession {
     pub(crate) viewed_note: tokio::sync::Mutex<Option<ViewedNote>>,
     /// Which notes were shown lately.
     pub(crate) recent: RecentNotes,
-    /// The status of the folder.
+    /// The trouble of the vault's folder, and its last published state.
     pub(crate) folder_status: FolderStatus,
     /// Of its clocks.
     pub(crate) pace: TimeScale,
     hub_status: Mutex<HubStatus>,
-    /// Where its data is.
+    /// The folder outside the vault with the database and the search index.
     pub(crate) data_folder: PathBuf,
     pub(crate) sample: bool,
     tasks: TaskTracker,

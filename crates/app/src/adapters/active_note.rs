@@ -102,7 +102,6 @@ impl ActiveNoteEntry {
         format!("Open note: {} ({by} {})", self.note.path, prompt::age_text(self.shown.elapsed()))
     }
 
-    /// Where it is.
     pub(crate) const fn path(&self) -> &NotePath {
         &self.note.path
     }

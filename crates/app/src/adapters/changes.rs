@@ -35,7 +35,6 @@ use crate::support::clock::{new_id, now};
 use crate::support::errors::{apply_error, note_error, store_error};
 use crate::workspace::vault_lock::VaultLock;
 
-/// The changes of one vault.
 pub(crate) struct VaultChanges {
     pub(crate) vault: Vault,
     pub(crate) indexer: Indexer,

@@ -4,7 +4,7 @@ use protocol::{FileId, NotePath};
 use vault::undo::{VaultFile, VaultReader};
 use vault::{EntryKind, Vault};
 
-/// The notes of one vault.
+/// The port of the undo planner to the files of a vault.
 pub(crate) struct VaultNotes(pub(crate) Vault);
 
 impl VaultReader for VaultNotes {

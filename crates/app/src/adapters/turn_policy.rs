@@ -134,7 +134,7 @@ struct TurnModel {
     settings: Settings,
     selected: Arc<SelectedModel>,
     provider: Arc<dyn Provider>,
-    /// A model, of which so much is known.
+    /// The facts that are known about the model.
     model: Option<ModelInfo>,
     /// Its capabilities, as its server says them.
     capabilities: Capabilities,

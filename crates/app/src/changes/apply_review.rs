@@ -23,7 +23,7 @@ use crate::workspace::crash_recovery;
 
 /// The accepted part of one planned row.
 enum AcceptedPortion {
-    /// All of it.
+    /// The row as it was planned.
     Whole,
     /// Some of it; as stored while it is carried out.
     Parts(Box<PartialDecision>, String),

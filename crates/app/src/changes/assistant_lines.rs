@@ -12,7 +12,8 @@ use crate::support::blocking::run_blocking;
 use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
-/// So many changes of a note are looked at, the newest first; what is older has no marks.
+/// The number of changes of a note that are looked at, the newest first; what is older has no
+/// marks.
 const MAX_CHANGES: usize = 200;
 /// A note that is longer, in bytes, has none at all.
 const MAX_NOTE_BYTES: usize = 1 << 20;

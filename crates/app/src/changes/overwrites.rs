@@ -18,8 +18,8 @@ use crate::support::clock::now;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// So long after a change it is noticed that it went away again. Later, it is the user who took it
-/// out.
+/// The time after a change within which it is noticed that it went away again. Later, it is the
+/// user who took it out.
 const DETECTION_WINDOW: Duration = Duration::from_secs(10 * 60);
 
 impl VaultSession {

@@ -39,7 +39,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// The ages that the user may choose from, the longest first.
 const AGES: [HistoryAge; 3] = [HistoryAge::NinetyDays, HistoryAge::ThirtyDays, HistoryAge::Any];
 
-/// So many changes are counted together: their contents are in memory then.
+/// The number of changes that are counted together: their contents are in memory then.
 const COUNT_BATCH: usize = 16;
 
 impl App {

@@ -17,7 +17,7 @@ use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// So many of the notes that a conversation has read are looked at again at most.
+/// The number of notes that a conversation has read and that are looked at again at most.
 const MAX_CHECKED_NOTES: usize = 200;
 
 /// The context that is sent with a message.

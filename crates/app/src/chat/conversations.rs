@@ -26,10 +26,10 @@ const MAX_SEARCH_HITS: u32 = 50;
 const MAX_TITLE_CHARS: usize = 200;
 
 const MINUTE: i64 = 60 * 1000;
-/// A deleted conversation can be restored for so long; then nothing is left of it.
+/// The time for which a deleted conversation can be restored; then nothing is left of it.
 pub(crate) const RESTORE_WINDOW_MS: i64 = 10 * MINUTE;
-/// Nothing has happened in a conversation for so long: one of the hub ends, and of others a model is
-/// asked what they were about.
+/// The time without an event after which a conversation of the hub ends, and after which a model is
+/// asked what others were about.
 pub(crate) const IDLE_AFTER_MS: i64 = 30 * MINUTE;
 /// How often that is looked after.
 pub(crate) const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60);

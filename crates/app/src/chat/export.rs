@@ -23,18 +23,18 @@ use crate::settings::run_mode::RunMode;
 use crate::support::errors::store_error;
 use crate::workspace::data_dir::DataDir;
 
-/// So many conversations are looked up together.
+/// The number of conversations that are looked up together.
 const CONVERSATION_BATCH: u32 = 500;
-/// So many turns are in memory together.
+/// The number of turns that are in memory together.
 const TURN_BATCH: usize = 200;
 
 /// The conversations to export, and the file.
 pub struct ExportJob {
     /// One conversation; `None` is all that are listed or archived.
     pub conversation: Option<ConversationId>,
-    /// How.
+    /// The format of the text, whatever extension `file` has.
     pub format: ExportFormat,
-    /// The file.
+    /// The path of the file; its folder must exist.
     pub file: PathBuf,
     /// Whether a file of that name is replaced.
     pub existing: ExistingFile,

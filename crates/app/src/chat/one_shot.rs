@@ -30,9 +30,9 @@ use crate::workspace::data_dir::DataDir;
 
 /// A question and the settings for its turn.
 pub struct OneShotQuestion {
-    /// The vault.
+    /// The folder of the vault.
     pub vault: PathBuf,
-    /// The text.
+    /// The user's words.
     pub text: String,
     /// The note that `get_active_note` returns.
     pub note: Option<String>,
@@ -47,7 +47,7 @@ pub struct OneShotQuestion {
 /// Text that the caller passes on, and its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcedText {
-    /// The text.
+    /// The text as it is passed on.
     pub text: String,
     /// Its sources; [`Source::Foreign`] where they are unknown.
     pub sources: Vec<Source>,
@@ -76,9 +76,9 @@ impl SourcedText {
 /// A message before the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriorMessage {
-    /// By whom.
+    /// The user or the assistant.
     pub role: Role,
-    /// The text.
+    /// The words of the message, with their sources.
     pub content: SourcedText,
     /// The calls of the assistant in this message, each with its result.
     pub calls: Vec<PriorCall>,
@@ -90,7 +90,7 @@ pub struct PriorMessage {
 /// A call that was made before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PriorCall {
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
     /// Its arguments, an object.
     pub arguments: Value,
@@ -126,7 +126,7 @@ const WITHHELD_TEXT: &str = "(withheld: it comes from a note that is private)";
 /// A note as it would be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnappliedChange {
-    /// The note.
+    /// Its path before the change.
     pub path: NotePath,
     /// As a unified diff.
     pub diff: String,

@@ -181,7 +181,7 @@ pub(crate) enum StaleNote {
 }
 
 impl StaleNote {
-    /// Which note.
+    /// The note, as the conversation knows it.
     pub(crate) const fn path(&self) -> &NotePath {
         let (Self::Otherwise(path) | Self::Gone(path)) = self;
         path
@@ -310,7 +310,7 @@ pub(crate) fn age_text(ago: std::time::Duration) -> String {
 pub(crate) const REJECTED_TAG: &str = "<rejected>";
 pub(crate) const REJECTED_END_TAG: &str = "</rejected>";
 
-/// So much of what was rejected is told again, in bytes.
+/// The bytes of what was rejected that are told again.
 const MAX_REJECTED_BYTES: usize = 4_000;
 
 /// A decision as text for the model. `declined` are the diffs of what was rejected in notes that

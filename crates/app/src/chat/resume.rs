@@ -22,7 +22,7 @@ const MAX_RESUME_AGE_MS: i64 = 10 * 60 * 1000;
 /// The decision about an interrupted turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResumeDecision {
-    /// It goes on where it was.
+    /// The turn continues from its stored steps.
     GoesOn,
     /// The user is asked.
     Offered,

@@ -16,7 +16,7 @@ use crate::support::clock::new_id;
 use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
-/// So many names like the one that is taken are tried.
+/// The number of names like the one that is taken that are tried.
 const MAX_NAME_SUFFIX: usize = 99;
 
 impl App {

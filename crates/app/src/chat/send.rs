@@ -18,9 +18,9 @@ use crate::vault_session::VaultSession;
 /// Whether a message is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageAge {
-    /// They are.
+    /// The message is new.
     Now,
-    /// They stand in the chat already: the turn before could not work on them.
+    /// The message is in the chat already: the turn before could not work on it.
     Before,
 }
 

@@ -18,7 +18,8 @@ use crate::support::clock::now;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
-/// The user has been idle for so long; a user who continues at once is not disturbed by a request.
+/// The time that the user must have been idle: one who continues at once is not disturbed by a
+/// request.
 const QUIET_PERIOD: Duration = Duration::from_secs(2);
 /// A failed request is not repeated before this.
 const RETRY_DELAY: Duration = Duration::from_secs(10 * 60);
@@ -29,7 +30,7 @@ enum TitleProgress {
     GoOn,
     /// There is none, or nobody to ask.
     Nothing,
-    /// It failed.
+    /// The request failed, or its answer could not be used; it is tried again later.
     Failed,
 }
 

@@ -16,11 +16,12 @@ use tokio::sync::{Notify, mpsc};
 /// One frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// Text alone is sent every so many frames: nobody sees smaller steps, and the window draws each
-/// batch.
+/// The number of frames between two batches of text alone: nobody sees smaller steps, and the
+/// window draws each batch.
 const FRAMES_FOR_TEXT: u32 = 3;
 
-/// Where so many bytes have come by then, far faster than anybody reads, they wait as long once more.
+/// Where this many bytes have come by then, far faster than anybody reads, they wait as long once
+/// more.
 const FAST_TEXT_BYTES: usize = 24;
 
 /// Receives batches; `false` means that nobody listens any more.
@@ -157,7 +158,7 @@ impl FeedState {
         }
     }
 
-    /// Whether what is pending goes out, so many frames after the first of it came.
+    /// Whether what is pending goes out, `frames` frames after the first of it came.
     fn is_due(&self, frames: u32) -> bool {
         let words = |told: &NumberedEvent| match &told.event {
             AppEvent::TextAdded { text, .. } => Some(text.len()),

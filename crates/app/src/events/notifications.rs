@@ -40,7 +40,7 @@ pub enum NotificationKind {
     HubRefused,
 }
 
-/// A change of the notifications.
+/// An order to the desktop: show a notification, or withdraw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotificationChange {
     /// Something happened that nobody saw.
@@ -54,7 +54,7 @@ pub enum NotificationChange {
 pub struct AppNotification {
     /// The event.
     pub happened: NotificationKind,
-    /// Where.
+    /// The conversation that a click opens; `None` if it is about none.
     pub conversation: Option<ConversationId>,
     /// The conversation's title, where it may be shown on a screen that anyone sees. Keys are
     /// masked in it. Never text of a model or of a note.

@@ -31,7 +31,7 @@ const MAX_QUEUED: u32 = 1_000;
 /// The answer to the hub in that case.
 const BUSY_MESSAGE: &str = "Busy: too many messages wait already. Try again later.";
 
-/// So many are stored in one commit at most.
+/// The number of messages that are stored in one commit at most.
 const STORE_BATCH: usize = 64;
 
 /// How long a message that cannot be begun is left alone, if no other comes.
@@ -48,7 +48,7 @@ const ID_TAKEN_MESSAGE: &str =
 /// The notification about a message that could not even be added to the inbox note.
 const NOT_SAVED: &str = "Not saved. Open Vaultmate to see why.";
 
-/// The window hears of ignored frames so often at most, however many there are.
+/// The time between two reports of ignored frames to the window, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// After this many failed turns a message is kept as it is; if that fails too, it is parked for the

@@ -33,7 +33,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The hub takes two with one title in so short a time for the same, and may lose the second.
 const TITLE_MERGE_WINDOW: Duration = Duration::from_secs(5);
-/// A hub takes answers to so many of its last messages, and drops others without an error.
+/// The number of its last messages to which a hub takes answers; it drops others without an error.
 const HUB_REPLY_WINDOW: i64 = 100;
 /// How long a queue that cannot be read is left alone.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -260,7 +260,7 @@ async fn next_notification(
 /// Answers that the hub no longer shows, because it has dropped their messages.
 #[derive(Debug, Default)]
 struct Unshown {
-    /// The hub.
+    /// The hub that `told` and `early` are about.
     hub: String,
     /// The number of the last that was told.
     told: i64,

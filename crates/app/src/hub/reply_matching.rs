@@ -8,7 +8,7 @@ use store::{AnswerableQuestion, Store};
 
 use crate::support::errors::store_error;
 
-/// So long after a question the hub's next message may answer it.
+/// The time after a question within which the hub's next message may answer it.
 const REPLY_WINDOW_MS: i64 = 60 * 60 * 1000;
 
 /// How a message of the hub stands to a question.

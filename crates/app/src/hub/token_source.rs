@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 /// The variable of the environment.
 const TOKEN_VARIABLE: &str = "VAULTMATE_HUB_TOKEN";
-/// No token is so long.
+/// The number of bytes of a token file that are read; no token is as long.
 const MAX_TOKEN_BYTES: u64 = 64 << 10;
 /// The rights of everybody but the owner.
 const OTHERS_MODE_BITS: u32 = 0o077;

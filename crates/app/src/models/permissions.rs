@@ -22,7 +22,7 @@ pub(crate) enum RunKind {
 /// Which tools a model is offered, of those that may be offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolSet {
-    /// All.
+    /// Every tool that may be offered.
     All,
     /// Few, for a model that loses its way among many or has no room for them.
     Few,
@@ -40,8 +40,8 @@ const ROOM_FOR_FEW: u32 = 3_500;
 const SMALL_MODEL_PARAMETERS: u64 = 4_000_000_000;
 
 impl ToolSet {
-    /// The set for a model with this window and so many parameters; a number that is not known is no reason
-    /// for less.
+    /// The set for a model with this window and number of parameters; a number that is not known is
+    /// no reason for less.
     pub(crate) fn for_model(window: u32, parameters: Option<u64>) -> Self {
         let is_small = parameters.is_some_and(|parameters| parameters <= SMALL_MODEL_PARAMETERS);
         match window {
@@ -124,7 +124,6 @@ impl RunKind {
     }
 }
 
-/// A tool that is registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RegisteredTool {
     pub(crate) name: String,

@@ -34,7 +34,7 @@ const PROVIDER_CONTEXT_WINDOW: u32 = 200_000;
 /// The same for servers of others that say nothing. A server that reads less says so when it is asked.
 const FALLBACK_CONTEXT_WINDOW: u32 = 32_768;
 
-/// A window waits so long for the first choice.
+/// The time that a window waits for the first choice.
 const FIRST_SELECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The selected model, as soon as it is known: a keyring may keep its owner waiting. Clones share
@@ -46,7 +46,6 @@ pub(crate) struct ModelSelector {
     no_tools: ToollessModels,
 }
 
-/// The input of a selection.
 #[derive(Clone)]
 pub(crate) struct SelectionInput {
     pub(crate) settings: Settings,

@@ -9,8 +9,8 @@ use protocol::UserError;
 use crate::support::clock::now;
 use crate::workspace::data_dir::DataDir;
 
-/// After so long a model is asked with tools once more, because servers are updated. 30 days in
-/// milliseconds.
+/// The time after which a model is asked with tools once more, because servers are updated. 30 days
+/// in milliseconds.
 const RECORD_LIFETIME_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// When it was found out, by base URL and model.

@@ -10,7 +10,8 @@ use crate::App;
 use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
-/// So many are read at once: a note may be full of large ones, and each is held in memory whole.
+/// The number of images that are read at once: a note may be full of large ones, and each is held
+/// in memory whole.
 static READ_PERMITS: Semaphore = Semaphore::const_new(4);
 
 /// Files with these extensions may be opened in other programs: images, which nothing runs.

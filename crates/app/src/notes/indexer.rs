@@ -21,22 +21,22 @@ use crate::support::blocking::run_blocking;
 use crate::support::errors::sentence;
 use crate::vault_session::VaultSession;
 
-/// After so long without a change what has changed is kept on disk.
+/// The time without a change after which what has changed is kept on disk.
 const SAVE_AFTER_QUIET: Duration = Duration::from_secs(5);
 
-/// … and when somebody never pauses, after so long.
+/// … and the time after which it is kept when somebody never pauses.
 const MAX_UNSAVED: Duration = Duration::from_secs(60);
 
-/// After so long an index that could not be built is tried again.
+/// The time after which an index that could not be built is tried again.
 const RETRY_DELAY: Duration = Duration::from_secs(60);
 
-/// Between two attempts at least so many times as long as the last one took.
+/// The time between two attempts is at least this many times as long as the last one took.
 const RETRY_DELAY_FACTOR: u32 = 20;
 
-/// A window that starts has the computer to itself for so long.
+/// The time for which a window that starts has the computer to itself.
 const WINDOW_HEAD_START: Duration = Duration::from_millis(800);
 
-/// While it is built the window is told so often how far it is.
+/// The time between two reports to the window while the index is built.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The index of the open vault, and who asks for work on it.

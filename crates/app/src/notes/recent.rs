@@ -9,7 +9,7 @@ use protocol::NotePath;
 
 use crate::workspace::data_dir::write_private;
 
-/// So many are remembered.
+/// The number of notes that are remembered.
 const MAX_RECENT_NOTES: usize = 50;
 
 /// The notes that the window showed, newest first.

@@ -19,7 +19,7 @@ pub(crate) struct SentNote {
     pub(crate) line: Option<String>,
     /// Ready to be stored: what is selected in it, and which note it is.
     pub(crate) parts: Vec<MessagePart>,
-    /// Which note it is.
+    /// The note that was sent; `None` if none was.
     pub(crate) path: Option<NotePath>,
 }
 

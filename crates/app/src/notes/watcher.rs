@@ -17,13 +17,13 @@ use crate::notes::indexer::Indexer;
 use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
 
-/// The notes are counted at most so often.
+/// The least time between two counts of the notes.
 const RECOUNT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// So many notes that were changed here are followed, the newest changes first.
+/// The number of notes that were changed here and are followed, the newest changes first.
 const MAX_FOLLOWED_FILES: u32 = 20_000;
 
-/// The share of the time that counting a large vault may take is one in so many.
+/// Counting a large vault may take at most one part in this many of the time.
 const RECOUNT_TIME_DIVISOR: u32 = 10;
 
 /// The trouble of the vault's folder, and its last published state.

@@ -81,7 +81,7 @@ impl HiddenNames {
     }
 }
 
-/// At most so many characters stand between a name and the end of the name of a copy of it.
+/// The number of characters that may stand between a name and the end of the name of a copy of it.
 const MAX_COPY_SUFFIX: usize = 400;
 
 /// Behind what stands in a place whose name `text` begins with, or is its note; `None` when the name
@@ -204,7 +204,7 @@ mod tests {
     /// How many notes are measured against twice as many.
     const SOME_NOTES: usize = 50_000;
 
-    /// The time and memory of twice as many notes may be so many times those of half of them.
+    /// The factor by which time and memory may grow when the notes are doubled.
     const MAX_RATIO: f64 = 2.5;
 
     /// In the process that measures: what, and for how many notes.

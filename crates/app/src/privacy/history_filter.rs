@@ -123,7 +123,6 @@ struct MessageFilter<'a> {
     withholds: bool,
     /// Whether an earlier turn, or this one, looked at hidden notes.
     is_tainted: bool,
-    /// The options that are withheld.
     options: &'a WithheldOptions,
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use protocol::{Message, NotePath, Timestamp, TurnId};
 
-/// So many turns are remembered. Those before are judged by what stands in them, as after a restart.
+/// The number of turns that are remembered. Those before are judged by what stands in them, as
+/// after a restart.
 const MAX_CACHED_TURNS: usize = 1_000;
 
 /// The views of turns.

@@ -14,7 +14,7 @@ use crate::adapters::active_note::OpenedFile;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::{note_error, store_error};
 
-/// The clock of a file system goes in ticks: so many milliseconds it may be behind.
+/// The clock of a file system goes in ticks: the number of milliseconds that it may be behind.
 const FILE_CLOCK_LAG_MS: i64 = 20;
 
 /// Since when another file at the path of each note may be another note: the time of the first

@@ -31,7 +31,7 @@ pub(crate) const FROM_FILE: &str = "file";
 /// A kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
-    /// The keys of a provider.
+    /// The API keys of a provider, separated by spaces, line breaks or commas.
     Keys(ModelProvider),
     /// The token that a hub asks for.
     HubToken,
@@ -119,7 +119,7 @@ fn from_environment(secret: Secret) -> Option<String> {
 
 /// The outcome of looking for a secret.
 pub(crate) enum Finding {
-    /// It.
+    /// One key or several.
     Keys(FoundKeys),
     /// There is none.
     Nothing,

@@ -65,7 +65,7 @@ pub(crate) fn apply_error(error: &ApplyError) -> UserError {
     UserError::new(ErrorCode::Write, sentence(&error.to_string()))
 }
 
-/// So many answers go to a hub that takes them and shows them no more.
+/// `count` answers go to a hub that takes them and shows them no more.
 pub(crate) fn undelivered_error(count: i64) -> UserError {
     UserError::other(match count {
         1 => "More came over the hub than it remembers, so it may not show one answer. Read the \

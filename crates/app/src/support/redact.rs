@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The prefixes of providers' keys.
 const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "gsk_", "xai-", "hf_", "ghp_", "github_pat_"];
 
-/// The rest of a key is at least so long, and has a digit.
+/// The number of characters that the rest of a key has at least, a digit among them.
 const MIN_KEY_LENGTH: usize = 8;
 
 /// The same text with `[key]` for each key and `[login]` for each login.

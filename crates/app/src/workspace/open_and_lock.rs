@@ -21,12 +21,12 @@ pub(crate) struct LockedVault {
     pub(crate) lock: Arc<VaultLock>,
 }
 
-/// So often the data folder may turn out to be another one once its lock is held.
+/// How often the data folder may turn out to be another one once its lock is held.
 const MAX_ATTEMPTS: u32 = 3;
-/// The lock of a killed program is released only when the last of its threads has ended and the
-/// kernel has cleaned up. A start right after a crash waits so long.
+/// The time that a start right after a crash waits. The lock of a killed program is released only
+/// when the last of its threads has ended and the kernel has cleaned up.
 const KERNEL_RELEASE_TIMEOUT: Duration = Duration::from_secs(15);
-/// So long a holder may look alive although it was told to end.
+/// The time for which a holder may look alive although it was told to end.
 const HOLDER_EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often it looks again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);

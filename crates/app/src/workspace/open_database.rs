@@ -11,7 +11,7 @@ use crate::support::blocking::run_blocking;
 use crate::support::clock;
 use crate::support::errors::store_error;
 
-/// So many temporary files are named.
+/// The number of temporary files that are named.
 const MAX_LISTED_FILES: usize = 5;
 
 /// The database in the data folder `home`, and what the user has to hear of it.

@@ -11,7 +11,6 @@ use protocol::event::EnvServer;
 use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
 
-/// A provider of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ModelProvider {
     Anthropic,

@@ -24,7 +24,8 @@ use tokio::io::unix::AsyncFd;
 
 use crate::workspace::data_dir::DataDir;
 
-/// Where the system tells nothing (another system, a link to a file elsewhere, a network) the file is looked at so often.
+/// The time between two looks at the file where the system tells nothing (another system, a link to
+/// a file elsewhere, a network).
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Tells of changes in the data directory. Ends its work when it is dropped.

@@ -39,13 +39,13 @@ impl FolderIdentity {
 /// How sure it is that two marks are of one folder, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum IdentityMatch {
-    /// They are.
+    /// Certainly the same folder.
     Same,
     /// Probably the same folder: the file system renumbers its folders (FAT), or knows no times.
     Likely,
     /// The file system tells nothing.
     Unknown,
-    /// They are not.
+    /// Certainly another folder.
     Other,
 }
 
