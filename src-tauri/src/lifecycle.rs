@@ -17,7 +17,7 @@ use crate::close_policy::{CloseAction, CloseContext};
 use crate::i18n::Translations;
 use crate::notification_text::{APPLICATION_KEY, TrayAction, notification_card, tray_content};
 
-/// So many notifications may wait for a service that is slow; later ones are not shown.
+/// The number of notifications that may wait for a service that is slow; later ones are not shown.
 const MAX_QUEUED_NOTIFICATIONS: usize = 32;
 /// A tray may come later than we do when the user logs in.
 const TRAY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How the window begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InitialVisibility {
-    /// It is shown.
+    /// The window is shown once its page is there.
     Shown,
     /// It stays away where there is a tray and the hub is on; else it is shown.
     Hidden,

@@ -18,7 +18,7 @@ const MAX_INPUT_BYTES: u64 = 4 << 20;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AskInput {
-    /// The message.
+    /// The words for the assistant, Markdown.
     pub(super) message: String,
     /// Where the user is and what is seen there, in any shape.
     #[serde(default)]
