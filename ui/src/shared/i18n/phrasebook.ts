@@ -21,7 +21,7 @@ interface Phrase {
 const longest = 20_000;
 /** How deep sentences stand in each other's holes. */
 const deepest = 5;
-/** After so many ends of a sentence nothing is looked for any more. */
+/** The number of ends of a sentence after which nothing is looked for any more. */
 const mostEnds = 8;
 /** A template that begins with it stands behind another sentence, for which it gets a hole of this name. */
 const behind = /^\s/;

@@ -8,7 +8,7 @@ interface Part {
 
 type BlockGroup = readonly Part[];
 
-/** So many blocks are a group. */
+/** The number of blocks in a group. */
 const size = 16;
 
 /** One text's. */

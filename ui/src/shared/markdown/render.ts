@@ -47,7 +47,7 @@ function plain(markdown: string): string {
   return safe(shown.join(''));
 }
 
-/** The text in pieces of no more than so much. */
+/** The text in pieces of at most `longestPiece` UTF-16 units. */
 function pieces(text: string): string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; at += found.at(-1)?.length ?? text.length) {

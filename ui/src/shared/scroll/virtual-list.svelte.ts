@@ -2,11 +2,11 @@
 import { tick } from 'svelte';
 import type { Attachment } from 'svelte/attachments';
 
-/** So many rows stand in the page at most. */
+/** The number of rows that stand in the page at most. */
 const most = 80;
 /** At the end it moves on in such steps: not every new row moves what stands above it. */
 const step = 20;
-/** How high a row is about, in pixels: where none stands, so much is left free for each. */
+/** The approximate height of a row in pixels: the room that is left free for each that is not in the page. */
 const height = 90;
 /** How far from the end still counts as being there. */
 const near = 48;
@@ -47,7 +47,7 @@ export class VirtualList {
     if (row < this.from || row >= this.to) this.#first = this.#around(row);
   }
 
-  /** So many rows came before all others: what is looked at stays in sight. */
+  /** `rows` rows came before all others: what is looked at stays in sight. */
   async preceded(rows: number): Promise<void> {
     if (this.#first === null) return;
     this.#first += rows;

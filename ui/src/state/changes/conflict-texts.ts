@@ -12,7 +12,7 @@ interface ConflictTexts {
   readonly useWanted: () => string;
   readonly inThisNote: () => string;
   readonly inAllNotes: (inputs: { count: number }) => string;
-  /** The request was completed in one note, or in so many. */
+  /** The request was completed in one note, or in `count` notes. */
   readonly settled: (count: number) => string;
   readonly completed: (count: number) => string;
 }

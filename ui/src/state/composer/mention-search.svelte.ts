@@ -18,7 +18,7 @@ export interface MentionRow {
   readonly private: PrivateNote | null;
 }
 
-/** So many of a kind are shown. */
+/** The number of rows of each kind that are shown at most. */
 const shown = { note: 6, folder: 3, tag: 4, conversation: 4 } as const;
 
 export class MentionSearch {

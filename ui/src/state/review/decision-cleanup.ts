@@ -2,7 +2,7 @@
 import type { ConversationId, VaultId } from '../../ipc/bindings';
 import { StoredDecisions } from './stored-decisions';
 
-/** The application restores a deleted conversation for so long, in ms. */
+/** The time for which the application restores a deleted conversation, in ms. */
 const restorable = 10 * 60_000;
 
 type Timer = ReturnType<typeof setTimeout>;

@@ -33,7 +33,7 @@ export interface RepeatedChange {
   readonly id: string;
   readonly change: EqualChange;
   readonly places: readonly HunkPosition[];
-  /** How many notes it is in. */
+  /** The number of notes with the change. */
   readonly notes: number;
   /** How often it is made in them. */
   readonly times: number;
@@ -45,7 +45,7 @@ export interface Decisions {
   readonly notes: readonly Decision[];
 }
 
-/** In so many notes the same change is one decision. */
+/** The number of notes from which on the same change is one decision. */
 const several = 2;
 
 const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'removed'];

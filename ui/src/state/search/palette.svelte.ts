@@ -19,9 +19,9 @@ export type PaletteRow =
 
 /** Where the ids of what was done lately are kept. */
 const place = 'vaultmate.palette';
-/** So many are kept. */
+/** The number of commands that are kept, the latest first. */
 const remembered = 8;
-/** So many of a kind are shown beside the actions. */
+/** The number of rows of each kind that are shown beside the actions. */
 const shown = 5;
 
 export class Palette {
@@ -78,7 +78,7 @@ export class Palette {
     return [...done, ...notes, ...conversations];
   }
 
-  /** Chooses another of so many rows; after the last comes the first. */
+  /** Chooses another of `count` rows; after the last comes the first. */
   move(by: number, count: number): void {
     if (count > 0) this.at = (this.at + by + count) % count;
   }
