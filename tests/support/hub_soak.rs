@@ -34,9 +34,9 @@ pub use simulated_day::{SimulatedDay, run_day};
 pub struct SoakExtent {
     /// Cuts with messages under way.
     pub cuts: usize,
-    /// Of a day.
+    /// The share of a simulated day that runs; 1 is all of it.
     pub day: f64,
-    /// Of watching.
+    /// The minutes for which a working application is watched.
     pub minutes: f64,
     /// Only what has this word in its name.
     pub only: Option<String>,

@@ -12,7 +12,7 @@ use testkit::{Reply, ScriptedModel, TempVault};
 struct TurnSyncs {
     /// Commits of the database; folding its log into the file is not counted.
     commits: usize,
-    /// Notes.
+    /// Files of notes.
     notes: usize,
     /// Folders of notes.
     folders: usize,

@@ -44,7 +44,7 @@ impl TrayWatcherInterface {
     }
 }
 
-/// A line of the menu.
+/// An entry that the user can choose, or a separator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrayMenuLine {
     number: i32,

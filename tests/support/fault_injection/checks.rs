@@ -31,7 +31,7 @@ const DONE_STATE: &str = "Done";
 /// The expected state, and the actual one.
 #[derive(Debug)]
 pub(super) struct FaultCase<'a> {
-    /// The folder before.
+    /// All files before the changes.
     pub(super) before: &'a FolderTree,
     /// The planned changes, in order.
     pub(super) changes: &'a [Change],

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// An entry of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum TreeNode {
-    /// A folder.
     Folder,
     /// A file with these bytes.
     File(Vec<u8>),

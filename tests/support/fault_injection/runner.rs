@@ -91,7 +91,7 @@ impl PreparedScenario {
         FaultCase { before: &self.scenario.before, changes: &self.changes, is_atomic: unit }
     }
 
-    /// A fresh copy.
+    /// The prepared vault in a new temporary folder.
     #[must_use]
     pub(super) fn fresh_copy(&self) -> TempDir {
         let stage = temp_folder();

@@ -25,7 +25,7 @@ pub(super) const CALL_ID: &str = "one";
 pub(super) struct FaultScenario {
     /// The name in the report.
     pub(super) name: &'static str,
-    /// The folder before.
+    /// All files before the order.
     pub(super) before: FolderTree,
     work: ScenarioWork,
 }
@@ -34,7 +34,7 @@ pub(super) struct FaultScenario {
 enum ScenarioWork {
     /// A call of a model.
     Call(&'static str, Value),
-    /// Changes as they are.
+    /// Changes that are applied without a call.
     Set(Vec<Change>),
 }
 

@@ -13,7 +13,6 @@ use crate::polling::poll_until;
 use crate::scripted_model::{KEY, ScriptedModel};
 use crate::{PrivateBus, TempVault, VirtualDisplay};
 
-/// The title of the window.
 const WINDOW_TITLE: &str = "Vaultmate";
 /// The title of the dialog in which a folder is chosen.
 const FOLDER_DIALOG_TITLE: &str = "Select Folder";
@@ -228,7 +227,7 @@ impl DesktopHome {
 /// The running application. Dropping it ends it.
 #[derive(Debug)]
 pub struct DesktopApp {
-    /// Its window.
+    /// The session that drives its window.
     pub window: WebDriver,
 }
 

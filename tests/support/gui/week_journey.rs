@@ -20,7 +20,7 @@ use days::WeekFixture;
 use external_writers::ExternalWriters;
 use fake_clock::FakeClock;
 
-/// How much of a week.
+/// The size of the story.
 #[derive(Debug, Clone)]
 pub struct WeekExtent {
     /// Notes in the folder beside the sixty.
@@ -33,7 +33,7 @@ pub struct WeekExtent {
 }
 
 impl WeekExtent {
-    /// All of it.
+    /// The whole story: 10,000 notes and eight days.
     #[must_use]
     pub fn full() -> Self {
         Self { notes: 10_000, days: (1..=8).collect(), captures: 5 }

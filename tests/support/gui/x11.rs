@@ -64,11 +64,11 @@ pub struct X11Client {
 /// A key that writes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpecialKey {
-    /// Enter.
+    /// The keysym `Return`.
     Enter,
-    /// Down.
+    /// The keysym `Down`.
     Down,
-    /// Delete.
+    /// The keysym `Delete`.
     Delete,
 }
 

@@ -38,7 +38,7 @@ pub enum RetryPacing {
 }
 
 impl SoakAppOptions {
-    /// As one line.
+    /// The options as an argument of the child process, without a line break.
     #[must_use]
     pub fn to_line(&self) -> String {
         let eager = if self.retries == RetryPacing::Eager { "eager" } else { "patient" };

@@ -11,7 +11,7 @@ pub struct ProcessStats {
     pub peak: u64,
     /// Open files and sockets.
     pub files: usize,
-    /// Threads.
+    /// Threads of the process.
     pub threads: usize,
 }
 

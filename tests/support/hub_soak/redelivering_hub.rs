@@ -155,7 +155,7 @@ impl RedeliveringHub {
         self.log.send_modify(|book| book.sent.push((id.to_owned(), text.to_owned())));
     }
 
-    /// Reads the log.
+    /// Looks at the log without waiting; nothing is logged meanwhile.
     pub fn read_log<T>(&self, look: impl FnOnce(&HubLog) -> T) -> T {
         look(&self.log.borrow())
     }

@@ -80,7 +80,7 @@ impl fmt::Display for FreshnessFigure {
 pub struct FreshnessExtent {
     /// Saves of each case.
     pub saves: usize,
-    /// Checkouts.
+    /// Checkouts of each case.
     pub checkouts: usize,
 }
 

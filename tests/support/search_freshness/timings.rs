@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Timings(Vec<Duration>);
 
 impl Timings {
-    /// Adds one.
+    /// Keeps them sorted.
     pub(crate) fn add(&mut self, time: Duration) {
         let at = self.0.partition_point(|known| *known <= time);
         self.0.insert(at, time);

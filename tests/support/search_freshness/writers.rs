@@ -140,7 +140,7 @@ pub(crate) const CHECKOUT_FILES: usize = 5_000;
 pub(crate) struct Checkout {
     /// In every file of it.
     pub(crate) mark: String,
-    /// In the last one.
+    /// In the file that is written last.
     pub(crate) last: String,
     writer: JoinHandle<Instant>,
 }

@@ -19,7 +19,7 @@ pub enum EditorSaveStyle {
 }
 
 impl EditorSaveStyle {
-    /// All of them.
+    /// Every way to save, for tests that try each.
     pub const ALL: [Self; 3] = [Self::Rename, Self::InPlace, Self::InPlaceLater];
 }
 

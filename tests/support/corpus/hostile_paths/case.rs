@@ -42,7 +42,7 @@ pub(super) struct PathSetup {
     words: Map<String, Value>,
 }
 
-/// The operation on the path.
+/// The tool that gets the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathOperation {
     /// `read_file`.

@@ -199,7 +199,7 @@ impl FrameFixture {
         strange
     }
 
-    /// The requests to the model, as text.
+    /// The bodies of all requests to the model, one after the other.
     pub(super) fn model_requests_text(&self) -> String {
         self.model.request_bodies().concat()
     }

@@ -3,7 +3,7 @@
 /// A kind of note, by what there is much of in it.
 #[derive(Clone, Copy)]
 pub struct NoteShape {
-    /// The name.
+    /// The name in the report, unique among the shapes.
     pub name: &'static str,
     /// Its text, of about so many bytes.
     pub text: fn(usize) -> String,
@@ -37,7 +37,7 @@ fn frontmatter(lines: &str) -> String {
     format!("---\n{lines}---\nText.\n")
 }
 
-/// All shapes.
+/// Every shape, in the order of the report.
 pub const SHAPES: &[NoteShape] = &[
     single_note("tags", |size| generate_to_size(size, |n| format!("#tag{n}\n"))),
     single_note("tags-in-one-line", |size| generate_to_size(size, |n| format!("#tag{n} "))),

@@ -22,7 +22,6 @@ pub struct ScalingLimits {
     pub memory: u64,
 }
 
-/// The cost of one operation.
 #[derive(Debug, Clone, Copy)]
 struct OperationCost {
     time: Duration,

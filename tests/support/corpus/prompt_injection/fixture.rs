@@ -48,7 +48,6 @@ pub enum PrivateNoteRules {
     None,
 }
 
-/// The outcome of an attack.
 pub(super) struct AttackOutcome {
     pub(super) before: Files,
     pub(super) after: Files,

@@ -40,7 +40,7 @@ pub(super) struct ResponseSpec {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum GeneratedBody {
-    /// One line of data of so many bytes.
+    /// One `data:` line, this many bytes long.
     DataLineBytes(usize),
     /// Data that is nested so deep.
     Nest(usize),

@@ -10,7 +10,7 @@ use crate::fault_injection::folder_tree::{FolderTree, TreeNode};
 pub(super) struct UndoCase {
     /// Before the deed.
     pub(super) before: UndoSnapshot,
-    /// After it.
+    /// The state once the action has succeeded.
     pub(super) after: UndoSnapshot,
     /// The notes once the changes are undone.
     pub(super) notes_if_reverted: FolderTree,

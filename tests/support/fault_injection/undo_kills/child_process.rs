@@ -33,7 +33,7 @@ pub(super) struct UndoChildReport {
 pub(super) struct UndoSnapshot {
     /// Why the deed was refused, or what it could not do.
     pub(super) refused: Option<String>,
-    /// The folder.
+    /// All files of the vault.
     pub(super) tree: FolderTree,
     /// The list of applied changes, newest first: who made each set, and the status of each change.
     pub(super) listed: Vec<(AppliedBy, Vec<(String, ChangeStatus)>)>,

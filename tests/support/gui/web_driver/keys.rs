@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 pub enum Key {
     /// One that writes a character.
     Char(char),
-    /// Enter.
+    /// The key that WebDriver calls `Enter`, not that of the number pad.
     Enter,
-    /// Tab.
+    /// Moves the focus, backwards while [`Key::Shift`] is held.
     Tab,
-    /// Escape.
+    /// Closes what is open.
     Escape,
-    /// Backspace.
+    /// Deletes the character before the caret.
     Backspace,
     /// Space bar.
     Space,
@@ -21,9 +21,9 @@ pub enum Key {
     Control,
     /// Held with others.
     Shift,
-    /// Up.
+    /// The arrow that points up.
     ArrowUp,
-    /// Down.
+    /// The arrow that points down.
     ArrowDown,
 }
 

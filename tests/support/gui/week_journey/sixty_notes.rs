@@ -114,7 +114,7 @@ fn next_planning_reply(request: &Value, silent: &AtomicBool) -> Reply {
 pub(super) const EDITED_OUTSIDE: &str = "Plans/Plan 01.md";
 /// Written in by the user below and above what was changed.
 const USER_EDITED: [usize; 3] = [3, 4, 9];
-/// Renamed by the user, and to what.
+/// The paths of notes that the user renamed: before, and after.
 const USER_RENAMED: [(&str, &str); 3] = [
     ("Plans/Plan 05.md", "Plans/My plan.md"),
     ("Plans/Plan 09.md", "Done/Plan nine.md"),
