@@ -8,7 +8,6 @@ use protocol::{CallId, Change, ChangeSetId, NotePath, TurnId};
 use store::Store;
 use vault::{ChangeBatch, PlannedChange, Vault};
 
-/// A vault and its ledger.
 pub(crate) struct VaultAndLedger {
     vault: Vault,
     ledger: StoreLedger,

@@ -30,7 +30,7 @@ pub(crate) fn note_paths(vault: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Reads one.
+/// The file at `path`, with its name as title; bytes that are not UTF-8 are replaced.
 pub(crate) fn read_note(path: &Path) -> Result<BenchNote, Box<dyn Error>> {
     let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
     let headings = text.lines().filter(|line| line.starts_with('#'));

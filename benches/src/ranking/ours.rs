@@ -15,7 +15,6 @@ use super::process_usage::{
 };
 use super::{QUERY_ROUNDS, UPDATE_COUNT, notes, queries, rare_words};
 
-/// How many passages are shown.
 const SHOWN_PASSAGES: usize = 10;
 
 /// Builds, changes and asks. A changed note is fresh: it is read, and the ranking is told later.

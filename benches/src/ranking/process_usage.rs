@@ -13,7 +13,7 @@ pub(crate) struct ProcessTimer {
     used: Duration,
 }
 
-/// The figures of one candidate.
+/// Of a pair the wall time is first, then the processor time. Sizes are in bytes.
 pub(crate) struct CandidateFigures {
     pub(crate) build: (Duration, Duration),
     /// Of each changed note, until it was found.

@@ -24,7 +24,6 @@ impl BenchQuery {
     }
 }
 
-/// How many of each kind.
 const QUERIES_PER_KIND: usize = 57;
 
 /// About 400 queries for the notes of `vault`.

@@ -11,7 +11,7 @@ const CHUNK_CHARS: usize = 4;
 /// From one piece to the next.
 const CHUNK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The prefix of the messages.
+/// Comes before the length that is asked for.
 const MESSAGE_PREFIX: &str = "Tell me ";
 
 /// A vault, a model, and a place to start the application in.

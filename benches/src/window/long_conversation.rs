@@ -15,7 +15,7 @@ pub(crate) const FIGURES: [&str; 2] = ["long_open", "long_nodes"];
 const CONVERSATIONS: u64 = 20;
 const TURNS: u64 = 5_000;
 
-/// Those that are opened.
+/// The numbers of the conversations that are opened.
 const OPENED_CONVERSATIONS: std::ops::Range<u64> = 10..19;
 
 /// Opens the conversation with a title, and tells when its end was on the screen.

@@ -67,7 +67,7 @@ fn is_wanted(wanted: &str, names: &[&str]) -> bool {
     names.iter().any(|name| name.starts_with(wanted))
 }
 
-/// Prints those that are wanted.
+/// Prints the figures whose names begin with `wanted`; whether all of them are good enough.
 fn print_wanted(wanted: &str, group: &str, taken: WindowMeasurement) -> bool {
     match taken {
         Ok(figures) => {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use testkit::WebDriver;
 
-/// The probe.
+/// Counts messages, work and frames of the page from the moment it runs.
 const PROBE_SCRIPT: &str = include_str!("probe.js");
 
 /// The counts of the probe since the last call. Times in milliseconds.
