@@ -70,7 +70,7 @@ export class FakeChanges {
     return { effect, path, hunks: [], ...this.#story.since?.[effect] };
   }
 
-  /** Those that were undone one by one. */
+  /** The places of the hunks that were undone one by one. */
   undoneHunks(effect: EffectId): number[] {
     return [...(this.#undoneHunks.get(effect) ?? [])];
   }

@@ -22,7 +22,7 @@ import type {
 export interface QueryStory {
   /** Whether the index stands. */
   readonly stands: boolean;
-  /** Aliases of notes. */
+  /** The note that each alias leads to. */
   readonly aliases: Readonly<Record<string, NotePath>>;
   readonly tags: readonly CountedValue[];
   readonly properties: readonly CountedValue[];

@@ -38,7 +38,6 @@ pub(crate) fn named(address: SocketAddr, name: &str) -> LinkConfig {
     LinkConfig::new(&format!("ws://{address}"), name, "Keeps my notes.").unwrap()
 }
 
-/// A link, running.
 pub(crate) struct RunningLink {
     pub(crate) handle: HubHandle,
     pub(crate) events: mpsc::Receiver<HubEvent>,

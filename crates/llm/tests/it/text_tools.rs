@@ -14,7 +14,6 @@ use crate::providers::openai::{data, words};
 const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;
 const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;
 
-/// The address of the server.
 enum ServerAddress {
     /// Somewhere else.
     Else,

@@ -17,7 +17,7 @@ use tokio::sync::Barrier;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhatInput {
-    /// At what.
+    /// The thing to look at.
     what: String,
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct SimulatedVault {
     pub(crate) ledger: Vec<Effect>,
     /// For each effect the lines before and after.
     pub(crate) lines: BTreeMap<EffectId, (Vec<LineId>, Vec<LineId>)>,
-    /// For each effect the note it was on.
+    /// The number of the note that each effect was on.
     pub(crate) note_of_effect: Vec<u32>,
     /// For each effect how often the file of its note had been replaced unseen by then.
     pub(crate) unseen: Vec<u32>,
