@@ -4,6 +4,7 @@
 mod advisories;
 mod advisory_check;
 mod dependencies;
+mod doc_comments;
 mod fixtures;
 mod fuzzing;
 mod licenses;

@@ -94,7 +94,8 @@ fn words(text: &str) -> Vec<NumberedWord> {
     all
 }
 
-fn line_words(line: &str) -> Vec<String> {
+/// The words of a line, lower-case; an empty one stands for a sign between words.
+pub(super) fn line_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut was_lower = false;
