@@ -231,7 +231,7 @@ fn where_nothing_can_be_written_searches_read_the_notes() {
     let index = Index::new(&fixture.vault, PrivateRules::default(), &taken);
     let refused = index.catch_up(&GO).unwrap_err();
     assert!(refused.to_string().contains("can’t be written"), "{refused}");
-    let fixture = FreshnessFixture { index, ..desk };
+    let fixture = FreshnessFixture { index, ..fixture };
     assert_eq!(fixture.found("milk"), ["a.md"]);
 }
 
