@@ -4,6 +4,7 @@ pub(crate) mod branches;
 pub(crate) mod chosen_options;
 pub(crate) mod copied_text;
 pub(crate) mod disclosed_names;
+pub(crate) mod hub_answers;
 pub(crate) mod model_switch;
 pub(crate) mod noticed_rules;
 pub(crate) mod passed_text;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ports::transcript::{FullHistory, History, Transcript};
 use protocol::{
-    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, TurnEnding,
-    TurnId, TurnStep, UserError, UtilityRequest,
+    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, Privacy,
+    TurnEnding, TurnId, TurnStep, UserError, UtilityRequest,
 };
 use store::Store;
 use tokio::sync::Notify;
@@ -206,7 +206,8 @@ impl StoreTranscript {
         Ok(before.rows.iter().cloned().chain(own.into_iter().map(Arc::new)).collect())
     }
 
-    /// Whether the turn has heard of nothing but what the hub may use.
+    /// Whether the turn has heard of nothing but what the hub may use: in its places, and nothing that only
+    /// models on this computer may see.
     async fn hub_disclosure(
         &self,
         turn: &TurnId,
@@ -218,11 +219,10 @@ impl StoreTranscript {
         let places =
             run_blocking(move || WritableNotes::from_settings(&vault, &hub, &jiff::Zoned::now()))
                 .await?;
-        Ok(if provenance::exceeds_hub_access(&places, &heard) {
-            HubDisclosure::Beyond
-        } else {
-            HubDisclosure::Within
-        })
+        let is_beyond = provenance::exceeds_hub_access(&places, &heard)
+            // Where that cannot be told, the user decides.
+            || self.privacy_guard.hides_any(Privacy::Open, heard).await.unwrap_or(true);
+        Ok(if is_beyond { HubDisclosure::Beyond } else { HubDisclosure::Within })
     }
 
     /// Notes with pending changes of this turn.

@@ -54,7 +54,7 @@ pub(crate) const fn may_be_final(ending: &TurnEnding) -> bool {
 /// Whether the hub may be told what a turn says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HubDisclosure {
-    /// All that was read lies in its places.
+    /// All that was read lies in its places, and every model may see it.
     Within,
     /// Something else was read: the user decides.
     Beyond,

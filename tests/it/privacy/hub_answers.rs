@@ -1,0 +1,48 @@
+//! Answers over the hub about notes in the hub's places that only models on this computer may see.
+
+use jiff::Zoned;
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use super::model_switch::settings;
+use crate::harness::raw_hub::RawHub;
+use crate::harness::test_app::{home_with_key, with_hub};
+
+const ANSWER: &str = "You were at the clinic.";
+const HELD: &str = "An answer needs your approval in Vaultmate.";
+
+/// The text that the hub gets after a model on this computer made this call, with `rule` for the notes that
+/// only such models may see.
+async fn hub_text(notes: &[(&str, &str)], call: (&'static str, Value), rule: &str) -> String {
+    let home = home_with_key(notes);
+    let model = ScriptedModel::start(vec![Reply::calls(vec![call]), Reply::text(ANSWER)]).await;
+    let hub = RawHub::bind().await;
+    let running = home.open(with_hub(settings(&model, &[rule], true), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.deliver("m-1", "what is in my notes?").await;
+    assert_eq!(line.next_response().await.kind, "ack");
+    let told = line.next_response().await.payload["body"].as_str().unwrap_or_default().to_owned();
+    running.quit().await;
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_the_hub_an_answer_from_a_local_only_note_of_its_places_needs_approval() {
+    let today = format!("Diary/{}.md", Zoned::now().date());
+    let daily = [
+        (today.as_str(), "I was at the clinic.\n"),
+        (".obsidian/daily-notes.json", r#"{"folder":"Diary"}"#),
+    ];
+    let inbox = [("inbox/Inbox.md", "- clinic at ten #home\n")];
+    let read = |path: &str| ("read_file", json!({ "path": path }));
+    for (notes, path, rule, is_held) in [
+        (&daily[..], today.as_str(), "Diary/", true),
+        (&daily[..], today.as_str(), "Other/", false),
+        (&inbox[..], "inbox/Inbox.md", "#home", true),
+        (&inbox[..], "inbox/Inbox.md", "#work", false),
+    ] {
+        let told = hub_text(notes, read(path), rule).await;
+        assert_eq!(told, if is_held { HELD } else { ANSWER }, "{path}, {rule}");
+    }
+}
