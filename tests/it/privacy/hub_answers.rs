@@ -46,3 +46,17 @@ async fn over_the_hub_an_answer_from_a_local_only_note_of_its_places_needs_appro
         assert_eq!(told, if is_held { HELD } else { ANSWER }, "{path}, {rule}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_the_hub_an_answer_from_a_search_through_local_only_notes_needs_approval() {
+    let notes = [("inbox/Inbox.md", "- milk\n"), ("inbox/Plan.md", "clinic at ten #home\n")];
+    let elsewhere = [("inbox/Inbox.md", "- milk\n"), ("Plan.md", "clinic at ten #home\n")];
+    // It finds nothing, so it names no note.
+    let search = ("search_files", json!({ "pattern": "zoo", "file_pattern": "inbox/*.md" }));
+    for (notes, rule, is_held) in
+        [(&notes, "#home", true), (&notes, "#work", false), (&elsewhere, "#home", false)]
+    {
+        let told = hub_text(notes, search.clone(), rule).await;
+        assert_eq!(told, if is_held { HELD } else { ANSWER }, "{notes:?}, {rule}");
+    }
+}

@@ -219,8 +219,9 @@ impl StoreTranscript {
         let places =
             run_blocking(move || WritableNotes::from_settings(&vault, &hub, &jiff::Zoned::now()))
                 .await?;
+        // Where it cannot be told whether a note is private, the user decides.
         let is_beyond = provenance::exceeds_hub_access(&places, &heard)
-            // Where that cannot be told, the user decides.
+            || self.privacy_guard.looked_beyond_open(turn, &heard).await.unwrap_or(true)
             || self.privacy_guard.hides_any(Privacy::Open, heard).await.unwrap_or(true);
         Ok(if is_beyond { HubDisclosure::Beyond } else { HubDisclosure::Within })
     }

@@ -34,6 +34,11 @@ impl HiddenNames {
         !self.is_empty() && self.next_match(text, 0).is_some()
     }
 
+    /// Whether a hidden file lies in the folder itself, in none below it.
+    pub(super) fn lie_in(&self, folder: &NotePath) -> bool {
+        self.files.any_directly_below(folder.as_str())
+    }
+
     /// The text without those names.
     pub(super) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_empty() {
@@ -118,6 +123,15 @@ impl SortedNames {
         Self(names)
     }
 
+    /// Whether a name is that of something in the folder itself.
+    fn any_directly_below(&self, folder: &str) -> bool {
+        let place = format!("{folder}/").chars().map(fold_case).collect::<String>();
+        let from = self.0.partition_point(|name| **name < *place.as_bytes());
+        let names = self.0.iter().skip(from);
+        let mut below = names.map_while(|name| name.strip_prefix(place.as_bytes()));
+        below.any(|name| !name.contains(&b'/'))
+    }
+
     /// The length in bytes of the longest name that `text` begins with, whatever its case, and that
     /// may end there.
     fn longest_match(&self, text: &str, may_end: impl Fn(usize) -> bool) -> Option<usize> {
@@ -186,6 +200,22 @@ mod tests {
         let told = needles.redact("Open note: Diary/x y.md\nwaiting: a.md, b.md");
         assert_eq!(told, "Open note: (a private note)\nwaiting: (a private note), b.md");
         assert!(!HiddenNames::new(&[], &[]).occur_in("a.md"));
+    }
+
+    #[test]
+    fn a_hidden_file_lies_in_its_own_folder_alone() {
+        let needles = needles(&["Inbox/Plan.md", "Work/Old/a.md", "inboxes/b.md"], &["diary"]);
+        for (folder, has_some) in [
+            ("inbox", true),
+            ("Work/Old", true),
+            ("Work", false),
+            ("in", false),
+            ("inbox/Plan.md", false),
+            ("Zoo", false),
+        ] {
+            let folder = NotePath::parse(folder).expect("a path");
+            assert_eq!(needles.lie_in(&folder), has_some, "{folder:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The source of such a result is what was looked through, not each note in it. A model that may
 //! see less than the one that looked is not told it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::{Privacy, Source, TurnId, UserError};
 
@@ -31,6 +31,22 @@ impl PrivacyGuard {
             view.rules.hide_between(view.max_privacy, most)
         };
         Ok(looked.into_iter().filter(saw_more).cloned().collect())
+    }
+
+    /// Whether the running turn, of which these are the sources, looked through a folder with notes that its
+    /// model sees and others do not: how many match, or that none does, is text of them too.
+    pub(crate) async fn looked_beyond_open(
+        &self,
+        turn: &TurnId,
+        sources: &BTreeSet<Source>,
+    ) -> Result<bool, UserError> {
+        if !self.has_local_model(turn) {
+            return Ok(false);
+        }
+        let view = self.view_for(Privacy::Open).await?;
+        Ok(sources.iter().any(
+            |source| matches!(source, Source::Note(folder) if view.hidden_names.lie_in(folder)),
+        ))
     }
 }
 
