@@ -16,6 +16,7 @@ mod lookups;
 mod missing_notes;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
+pub(crate) mod quoted_message;
 mod redaction_cache;
 mod replaced_notes;
 #[cfg(test)]

@@ -30,30 +30,94 @@ fn first_message(view: &ConversationView) -> MessageId {
 }
 
 fn append(content: &str) -> (&'static str, serde_json::Value) {
-    ("append_file", json!({ "path": "inbox/Inbox.md", "content": content }))
+    ("append_file", json!({ "path": INBOX, "content": content }))
 }
 
+/// A hub message, and the additions that its turn makes one after another, each with its note and text.
+struct HubAdditions {
+    message: &'static str,
+    /// Whether it reads a note outside the hub's places before.
+    reads: bool,
+    additions: &'static [(&'static str, &'static str)],
+    /// So many of them, the first ones, are applied at once.
+    applied: usize,
+}
+
+const INBOX: &str = "inbox/Inbox.md";
+
+const ADDITIONS: [HubAdditions; 8] = [
+    HubAdditions {
+        message: "buy oat milk",
+        reads: true,
+        additions: &[(INBOX, "- Ann is pregnant")],
+        applied: 0,
+    },
+    HubAdditions {
+        message: "buy oat milk",
+        reads: true,
+        additions: &[(INBOX, "- [ ] Buy oat milk")],
+        applied: 1,
+    },
+    HubAdditions {
+        message: "buy oat milk",
+        reads: false,
+        additions: &[(INBOX, "- Ann is pregnant")],
+        applied: 1,
+    },
+    HubAdditions {
+        message: "tell me with these: a b c d e f g h i j k l m n o p q r s t u v w x y z",
+        reads: true,
+        additions: &[(INBOX, "- A n n i s p r e g n a n t")],
+        applied: 0,
+    },
+    HubAdditions {
+        message: "buy oat milk",
+        reads: true,
+        additions: &[("inbox/4711.md", "buy oat milk")],
+        applied: 0,
+    },
+    HubAdditions {
+        message: "buy oat milk from bus 4711",
+        reads: true,
+        additions: &[("inbox/Bus 4711.md", "buy oat milk")],
+        applied: 1,
+    },
+    HubAdditions {
+        message: "buy oat milk and call Ben",
+        reads: true,
+        additions: &[(INBOX, "- [ ] Buy oat milk"), (INBOX, "- [ ] Call Ben")],
+        applied: 1,
+    },
+    HubAdditions {
+        message: "buy oat milk and call Ben",
+        reads: false,
+        additions: &[(INBOX, "- [ ] Buy oat milk"), (INBOX, "- [ ] Call Ben")],
+        applied: 2,
+    },
+];
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_turn_that_read_a_note_appends_words_of_others_only_after_a_review() {
-    for (reads, content, is_pending) in [
-        (true, "- Ann is pregnant", true),
-        (true, "- [ ] Buy oat milk", false),
-        (false, "- Ann is pregnant", false),
-    ] {
-        let calls: Vec<_> =
-            reads.then(|| Reply::calls(vec![read("Diary/Ann.md")])).into_iter().collect();
-        let rest = [Reply::calls(vec![append(content)]), Reply::text("Done.")];
-        let model = ScriptedModel::start(calls.into_iter().chain(rest).collect()).await;
+async fn a_hub_turn_that_read_a_note_adds_only_one_phrase_of_its_message_without_a_review() {
+    for HubAdditions { message, reads, additions, applied } in ADDITIONS {
+        let case = format!("{message}, {additions:?}, read: {reads}");
+        let calls = reads.then(|| Reply::calls(vec![read("Diary/Ann.md")])).into_iter();
+        let adds = additions.iter().map(|(path, content)| {
+            Reply::calls(vec![("append_file", json!({ "path": path, "content": content }))])
+        });
+        let replies = calls.chain(adds).chain([Reply::text("Done.")]).collect();
+        let model = ScriptedModel::start(replies).await;
         let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
         let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
         let mut line = hub.accept().await;
-        line.deliver("m-1", "buy oat milk").await;
+        line.deliver("m-1", message).await;
         assert_eq!(line.next_response().await.kind, "ack");
         line.next_response().await;
         let waiting = running.pending_paths(&running.only_conversation().await).await;
-        assert_eq!(!waiting.is_empty(), is_pending, "{content}, read: {reads}");
-        let inbox = home.notes.try_read("inbox/Inbox.md").unwrap_or_default();
-        assert_eq!(inbox.contains(content), !is_pending, "{content}, read: {reads}: {inbox}");
+        assert_eq!(!waiting.is_empty(), applied < additions.len(), "{case}: {waiting:?}");
+        for (number, (path, content)) in additions.iter().enumerate() {
+            let note = home.notes.try_read(path).unwrap_or_default();
+            assert_eq!(note.contains(content), number < applied, "{case}: {note}");
+        }
         running.quit().await;
         model.finish();
     }

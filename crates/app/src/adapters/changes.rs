@@ -28,6 +28,7 @@ use crate::notes::indexer::Indexer;
 use crate::notes::mentions::{mentions_note, user_authored_text};
 use crate::privacy::PrivacyGuard;
 use crate::privacy::provenance::{self, RULES_REVIEW_MESSAGE, is_rules_file};
+use crate::privacy::quoted_message::HubRequest;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
@@ -200,8 +201,15 @@ impl VaultChanges {
         places: &WritableNotes,
     ) -> Result<bool, UserError> {
         let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
-        let text = self.store.request_text(&turn.turn).await.map_err(store_error)?;
-        Ok(provenance::copies_for_hub(&plan.change_set, &text, places, &heard))
+        let message = self.store.request_text(&turn.turn).await.map_err(store_error)?;
+        let so_far = self.store.turn_changes(&turn.turn).await.map_err(store_error)?;
+        let request = HubRequest {
+            message: &message,
+            places,
+            today: jiff::Zoned::now().date(),
+            has_changed_notes: !so_far.changed.is_empty() || !so_far.uncertain.is_empty(),
+        };
+        Ok(provenance::copies_for_hub(&plan.change_set, &request, &heard))
     }
 
     /// Whether the user's own message names each of these notes, or it is the open note that was

@@ -1,15 +1,14 @@
 //! The sources of what a turn has read besides the user's messages, and their consequences. Wording
 //! never counts.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use llm::tool_api::tool::ToolEffect;
-use protocol::{
-    Change, ChangeAction, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source,
-};
+use protocol::{ChangeAction, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source};
 use unicode_casefold::UnicodeCaseFold as _;
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::quoted_message::HubRequest;
 use crate::hub::writable_notes::WritableNotes;
 
 /// Files that tell the assistant how to work, at the top of the vault or of any folder in it.
@@ -53,50 +52,20 @@ pub(crate) fn exceeds_hub_access(places: &WritableNotes, heard: &BTreeSet<Source
     })
 }
 
-/// Whether the plan of a hub turn puts more than words of the hub's message into a note after text from outside the
+/// Whether the plan of a hub turn puts more than a phrase of the hub's message into a note after text from outside the
 /// hub's places was read. Later messages may ask for that note, and nobody is asked again.
 pub(crate) fn copies_for_hub(
     plan: &ChangeSet,
-    message: &str,
-    places: &WritableNotes,
+    request: &HubRequest<'_>,
     heard: &BTreeSet<Source>,
 ) -> bool {
     let has_read_more = heard.iter().any(|source| match source {
-        Source::Note(note) => !places.contains(note),
+        Source::Note(note) => !request.places.contains(note),
         Source::Foreign => true,
         // It holds no text of a note.
         Source::Vault | Source::User | Source::Hub | Source::Tool(_) => false,
     });
-    let own: HashSet<String> = words(message).collect();
-    let is_own = |change: &Change| {
-        (places.lists(&change.path) || is_named_by(&own, change)) && adds_only(&own, change)
-    };
-    has_read_more && !plan.changes().all(is_own)
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let parts = text.split(|c: char| !c.is_alphanumeric());
-    parts.filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
-/// Whether the name of a new note consists of these words and numbers, such as a date.
-fn is_named_by(own: &HashSet<String>, change: &Change) -> bool {
-    let is_number = |word: &String| word.chars().all(char::is_numeric);
-    change.kind() != ChangeKind::Create
-        || words(change.path.title()).all(|word| is_number(&word) || own.contains(&word))
-}
-
-/// Whether each new line consists of these words.
-fn adds_only(own: &HashSet<String>, change: &Change) -> bool {
-    let text =
-        |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-    let (before, after) = (text(change.before()), text(change.after()));
-    let before: HashSet<&str> = before.lines().collect();
-    after
-        .lines()
-        .filter(|line| !before.contains(line))
-        .flat_map(words)
-        .all(|word| own.contains(&word))
+    has_read_more && !request.is_quoted_by(plan)
 }
 
 /// Whether a note of the plan is less private by the rules with its new text, or at its new path.
@@ -203,15 +172,18 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_turn_that_read_other_notes_adds_only_words_of_its_message_at_once() {
+    fn a_hub_turn_that_read_other_notes_adds_only_a_phrase_of_its_message_at_once() {
         let places = WritableNotes::default();
+        let today = jiff::civil::date(2026, 11, 25);
+        let message = "Remember oat milk!";
+        let request = HubRequest { message, places: &places, today, has_changed_notes: false };
         let append = |text: &str| -> ChangeSet {
             let new = format!("- tea\n{text}");
             std::iter::once(Change::replace(path("inbox/Inbox.md"), b"- tea\n".to_vec(), new))
                 .collect()
         };
         let copies = |plan: &ChangeSet, source: Source| {
-            copies_for_hub(plan, "Remember oat milk!", &places, &BTreeSet::from([source]))
+            copies_for_hub(plan, &request, &BTreeSet::from([source]))
         };
         let diary = || Source::Note(path("Diary.md"));
         assert!(copies(&append("- Ann is pregnant\n"), diary()));
@@ -220,12 +192,6 @@ mod tests {
         for source in [Source::Note(path("inbox/Inbox.md")), Source::Vault, Source::Hub] {
             assert!(!copies(&append("- Ann is pregnant\n"), source));
         }
-        let create = |name: &str| -> ChangeSet {
-            std::iter::once(Change::create(path(name), b"milk\n".to_vec())).collect()
-        };
-        assert!(copies(&create("inbox/Ann is pregnant.md"), diary()));
-        assert!(!copies(&create("inbox/Oat milk.md"), diary()));
-        assert!(!copies(&create("inbox/2026-11-25.md"), diary()));
     }
 
     #[test]
