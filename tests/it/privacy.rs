@@ -12,4 +12,5 @@ pub(crate) mod pending_text;
 pub(crate) mod private_notes;
 pub(crate) mod provenance;
 pub(crate) mod removed_notes;
+pub(crate) mod replaced_notes;
 pub(crate) mod rules_file;

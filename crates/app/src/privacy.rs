@@ -14,6 +14,7 @@ mod history_filter;
 mod listed_tags;
 mod lookups;
 mod missing_notes;
+pub(crate) mod note_lineage;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
 pub(crate) mod quoted_message;
@@ -24,7 +25,7 @@ mod tests;
 mod withheld_plans;
 
 use std::cell::{LazyCell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -265,7 +266,7 @@ impl PrivacyGuard {
             Source::Note(path) => Some(path.clone()),
             _ => None,
         });
-        let gone = self.missing_private_notes(&view, notes.collect()).await?;
+        let gone = self.missing_private_notes(&view, notes.collect(), &BTreeMap::new()).await?;
         let seen = self.vault_for_view(&view);
         run_blocking(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
     }

@@ -12,10 +12,10 @@ use testkit::{Reply, ScriptedModel};
 
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
-const CANARY: &str = "canary-b93d";
+pub(super) const CANARY: &str = "canary-b93d";
 const NAME: &str = "Kanarienvogel";
 
-fn home() -> TestHome {
+pub(super) fn home() -> TestHome {
     home_with_key(&[
         ("Work/Kanarienvogel.md", "# Bird\n\ncanary-b93d, seen.\n"),
         ("Diary/Today.md", "nothing\n"),
@@ -23,13 +23,13 @@ fn home() -> TestHome {
     ])
 }
 
-fn settings(model: &ScriptedModel, never: &[&str]) -> Settings {
+pub(super) fn settings(model: &ScriptedModel, never: &[&str]) -> Settings {
     let never = never.iter().map(|rule| (*rule).to_owned()).collect();
     let private = PrivateSettings { never, ..PrivateSettings::default() };
     Settings { private, ..settings_with_model(model) }
 }
 
-fn read_replies() -> Vec<Reply> {
+pub(super) fn read_replies() -> Vec<Reply> {
     vec![
         Reply::calls(vec![("read_file", json!({ "path": "kanarienvogel" }))]),
         Reply::text("It says canary-b93d."),
@@ -63,12 +63,12 @@ fn delete_note(root: &Path) {
     fs::remove_file(root.join("Work/Kanarienvogel.md")).expect("removed");
 }
 
-fn move_note(root: &Path) {
+pub(super) fn move_note(root: &Path) {
     let to = root.join("Diary/Kanarienvogel.md");
     fs::rename(root.join("Work/Kanarienvogel.md"), to).expect("moved");
 }
 
-fn is_moved_and_replaced(root: &Path) {
+pub(super) fn is_moved_and_replaced(root: &Path) {
     move_note(root);
     fs::write(root.join("Work/Kanarienvogel.md"), "moved\n").expect("written");
 }

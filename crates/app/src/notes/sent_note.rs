@@ -8,6 +8,7 @@ use protocol::{MessagePart, NotePath, OpenNote, Timestamp, UserError};
 use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
 use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::send::{UserMessage, WithNote};
+use crate::privacy::note_lineage::KnownNote;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
@@ -91,7 +92,12 @@ impl VaultSession {
     /// Whether the note is not at its path any more and may be private by now.
     async fn has_left(&self, path: &NotePath, seen: SeenAs) -> Result<bool, UserError> {
         let guard = &self.privacy_guard;
-        if !guard.missing_for_any([path.clone()].into()).await?.is_empty() {
+        let known = match seen {
+            SeenAs::File(OpenedFile { file, at }) => Some(KnownNote::File(Some(file), Some(at))),
+            SeenAs::SentAt(at) => Some(KnownNote::Read(at)),
+            SeenAs::Name => None,
+        };
+        if guard.is_missing_for_any(path, known).await? {
             return Ok(true);
         }
         match seen {

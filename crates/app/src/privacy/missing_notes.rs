@@ -3,16 +3,17 @@
 //!
 //! Such a note may lie in a private folder, or may have been private by its last text. It counts as
 //! open only where a change of ours moved it to a place that is open, or put it into the trash
-//! while it was.
+//! while it was. Another note may have been at its path by then, and at that place by now.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use protocol::{ChangeKind, Effect, Message, NotePath, Privacy, Source, TurnId, UserError};
+use protocol::{ChangeKind, Effect, FileId, Message, NotePath, Privacy, Source, TurnId, UserError};
 use store::Store;
 use vault::Vault;
 
+use super::note_lineage::{KnownNote, NoteLineage};
 use super::replaced_notes::read_times;
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
@@ -34,7 +35,19 @@ impl PrivacyGuard {
         notes: BTreeSet<NotePath>,
     ) -> Result<BTreeSet<NotePath>, UserError> {
         let view = self.view_for(Privacy::Open).await?;
-        self.missing_private_notes(&view, notes).await
+        self.missing_private_notes(&view, notes, &BTreeMap::new()).await
+    }
+
+    /// Whether the note, as it was known, is not there and may be private, whatever runs.
+    pub(crate) async fn is_missing_for_any(
+        &self,
+        path: &NotePath,
+        known: Option<KnownNote>,
+    ) -> Result<bool, UserError> {
+        let view = self.view_for(Privacy::Open).await?;
+        let known = known.map(|known| (path.clone(), known)).into_iter().collect();
+        let gone = self.missing_private_notes(&view, [path.clone()].into(), &known).await?;
+        Ok(!gone.is_empty())
     }
 
     /// The sources, with the notes of planned changes: calls and decisions name them, whether they were
@@ -83,60 +96,93 @@ impl PrivacyGuard {
                 notes.remove(&made.change.path);
             }
         }
-        let mut gone = self.missing_private_notes(view, notes).await?;
-        gone.extend(self.replaced(view, read_times(rows, sources)).await?);
+        let read = read_times(rows, sources);
+        let known = read.iter().map(|(path, at)| (path.clone(), KnownNote::Read(*at))).collect();
+        let mut gone = self.missing_private_notes(view, notes, &known).await?;
+        gone.extend(self.replaced(view, read).await?);
         Ok(Arc::new(gone))
     }
 
+    /// Those of the notes that are not there and may be private; some are `known`.
     pub(super) async fn missing_private_notes(
         &self,
         view: &PrivacyView,
         mut notes: BTreeSet<NotePath>,
+        known: &BTreeMap<NotePath, KnownNote>,
     ) -> Result<BTreeSet<NotePath>, UserError> {
         if !view.rules.hide_any(view.max_privacy) {
             return Ok(BTreeSet::new());
         }
         notes.retain(|path| view.rules.by_path(path) <= view.max_privacy);
-        let seen = self.vault_for_view(view);
-        let vault = seen.clone();
+        let vault = self.vault_for_view(view);
         let missing = run_blocking(move || {
             notes.retain(|path| !exists(&vault, path));
             notes
         })
         .await?;
         let mut gone = BTreeSet::new();
+        if missing.is_empty() {
+            return Ok(gone);
+        }
+        let lineage = self.note_lineage().await?;
         for path in missing {
-            if !self.is_known_open(&seen, &path).await? {
+            let known = known.get(&path).copied();
+            if !self.is_known_open(view, &lineage, &path, known).await? {
                 gone.insert(path);
             }
         }
         Ok(gone)
     }
 
-    /// Whether a note that is gone went to a place by a change of ours where it may be seen, or to the trash
-    /// while it might.
-    async fn is_known_open(&self, seen: &Vault, from: &NotePath) -> Result<bool, UserError> {
+    /// Whether a note that is gone, as it was known, went to a place by a change of ours where it may be
+    /// seen, or to the trash while it might.
+    async fn is_known_open(
+        &self,
+        view: &PrivacyView,
+        lineage: &NoteLineage,
+        from: &NotePath,
+        known: Option<KnownNote>,
+    ) -> Result<bool, UserError> {
         let Some(ledger) = self.effect_history.get() else { return Ok(false) };
-        let mut path = from.clone();
-        for _ in 0..MAX_MOVES {
-            let changes = ledger.note_history(&path, None).await.map_err(store_error)?;
-            let Some(last) = changes.into_iter().next().filter(|last| last.path == path) else {
-                return Ok(false);
-            };
-            match (last.kind, &last.target) {
-                (ChangeKind::Rename, Some(to)) => path = to.clone(),
-                (ChangeKind::Trash, _) => return was_open(ledger, seen, &last).await,
-                _ => return Ok(false),
-            }
-            let (vault, at) = (seen.clone(), path.clone());
-            let judged =
-                run_blocking(move || exists(&vault, &at).then(|| !vault.hides(&at))).await?;
-            if let Some(is_open) = judged {
+        let seen = self.vault_for_view(view);
+        let (mut path, mut known) = (from.clone(), known);
+        for moves in 0..=MAX_MOVES {
+            let changes = self.changes_at(&path).await?;
+            if moves > 0
+                && let Some(known) = known
+                && let Some((file, is_open)) = look_at(&seen, &path).await?
+                && self.is_same_note(view, lineage, &changes, file, known).await?
+            {
                 return Ok(is_open);
             }
+            let is_taken = |last: &&Effect| {
+                last.path == path && matches!(last.kind, ChangeKind::Rename | ChangeKind::Trash)
+            };
+            let Some(last) = changes.first().filter(is_taken) else { return Ok(false) };
+            // A rename keeps the file.
+            let file = last.base.or(last.file.filter(|_| last.kind == ChangeKind::Rename));
+            if let Some(known) = known
+                && !self.is_same_note(view, lineage, &changes, file, known).await?
+            {
+                return Ok(false);
+            }
+            match &last.target {
+                Some(to) => path = to.clone(),
+                None => return was_open(ledger, &seen, last).await,
+            }
+            known = Some(KnownNote::File(last.file, last.at));
         }
         Ok(false)
     }
+}
+
+/// Which file is at the path, and whether it may be seen; `None` where nothing can be read.
+async fn look_at(
+    seen: &Vault,
+    path: &NotePath,
+) -> Result<Option<(Option<FileId>, bool)>, UserError> {
+    let (vault, at) = (seen.clone(), path.clone());
+    run_blocking(move || exists(&vault, &at).then(|| (vault.file_id(&at), !vault.hides(&at)))).await
 }
 
 /// Whether a note might be seen when it went to the trash; not where its text is not kept any more.

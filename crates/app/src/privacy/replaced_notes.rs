@@ -1,18 +1,20 @@
 //! Notes whose file was replaced by another one after a turn was told their text.
 //!
 //! The note that was read may lie in a private folder by now. It is taken for that where the file
-//! at its path was made since the turn began that read it, not by us, and something private was
-//! touched since: a program that saves by putting a new file in the place touches nothing private.
+//! at its path was made since the turn began that read it, goes on from no file of before that
+//! ([`NoteLineage`]), and something private was touched since: a program that saves by putting a new
+//! file in the place touches nothing private.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::{FileId, FileReplacement, Message, NotePath, Privacy, Timestamp, TurnId, UserError};
+use protocol::{Effect, FileId, Message, NotePath, Privacy, Timestamp, TurnId, UserError};
 
 use super::missing_notes::source_note;
+use super::note_lineage::{KnownNote, NoteLineage};
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::adapters::active_note::OpenedFile;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{note_error, store_error};
+use crate::support::errors::note_error;
 
 /// The clock of a file system goes in ticks: the number of milliseconds that it may be behind.
 const FILE_CLOCK_LAG_MS: i64 = 20;
@@ -37,7 +39,7 @@ pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<Not
 }
 
 /// The earliest time that a file made or touched at that time may have.
-const fn by_file_clock(at: Timestamp) -> Timestamp {
+pub(super) const fn by_file_clock(at: Timestamp) -> Timestamp {
     Timestamp(at.0.saturating_sub(FILE_CLOCK_LAG_MS))
 }
 
@@ -64,17 +66,19 @@ impl PrivacyGuard {
             return Ok(false);
         }
         let (vault, at) = (self.vault.unfiltered(), path.clone());
-        let another = move || {
-            let is_other =
-                |now: &FileId| *now != opened.file && !vault.was_replaced_by(opened.file, *now);
-            vault.file_id(&at).filter(is_other)
-        };
-        match run_blocking(another).await? {
-            Some(file) if !self.is_own_change(path, file).await? => {
-                self.is_touched(&view, by_file_clock(opened.at)).await
-            }
-            _ => Ok(false),
+        let Some(now) = run_blocking(move || vault.file_id(&at)).await? else { return Ok(false) };
+        let vault = self.vault.unfiltered();
+        // A save of this moment may not be stored yet.
+        let is_opened =
+            |file: &FileId| *file == opened.file || vault.was_replaced_by(opened.file, *file);
+        if is_opened(&now) {
+            return Ok(false);
         }
+        let (lineage, changes) = (self.note_lineage().await?, self.changes_at(path).await?);
+        if lineage.continues(&changes, now, is_opened) {
+            return Ok(false);
+        }
+        self.is_touched(&view, by_file_clock(opened.at)).await
     }
 
     pub(super) async fn replaced(
@@ -88,14 +92,21 @@ impl PrivacyGuard {
         let vault = self.vault.unfiltered();
         let younger = move || {
             let younger = read.into_iter().filter_map(|(path, at)| {
-                let (file, at) = (vault.file_id(&path)?, by_file_clock(at));
-                (file.born? / 1_000_000 >= at.0).then_some((path, file, at))
+                let (file, known) = (vault.file_id(&path)?, KnownNote::Read(at));
+                (file.born.is_some() && !known.is(&file)).then_some((path, file, known))
             });
             younger.collect::<Vec<_>>()
         };
+        let younger = run_blocking(younger).await?;
+        if younger.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let lineage = self.note_lineage().await?;
         let (mut replaced, mut since) = (BTreeSet::new(), None);
-        for (path, file, at) in run_blocking(younger).await? {
-            if !self.is_own_change(&path, file).await? {
+        for (path, file, known) in younger {
+            let changes = self.changes_at(&path).await?;
+            if !lineage.continues(&changes, file, |file| known.is(file)) {
+                let at = known.since();
                 since = Some(since.map_or(at, |since: Timestamp| since.min(at)));
                 replaced.insert(path);
             }
@@ -106,16 +117,21 @@ impl PrivacyGuard {
         }
     }
 
-    /// Whether a change of ours put the file there, or the one that it follows.
-    async fn is_own_change(&self, path: &NotePath, file: FileId) -> Result<bool, UserError> {
-        let Some(ledger) = self.effect_history.get() else { return Ok(false) };
-        let changes = ledger.note_history(path, None).await.map_err(store_error)?;
-        let left: Vec<FileId> = changes.into_iter().filter_map(|change| change.file).collect();
-        if left.contains(&file) || left.is_empty() {
-            return Ok(!left.is_empty());
+    /// Whether this file, to whose path these changes of ours were made, is the note that was known. In
+    /// doubt it is, unless something private was touched since.
+    pub(super) async fn is_same_note(
+        &self,
+        view: &PrivacyView,
+        lineage: &NoteLineage,
+        changes: &[Effect],
+        file: Option<FileId>,
+        known: KnownNote,
+    ) -> Result<bool, UserError> {
+        let goes_on = |file: FileId| lineage.continues(changes, file, |earlier| known.is(earlier));
+        if file.is_some_and(goes_on) {
+            return Ok(true);
         }
-        let successions = ledger.successions().await.map_err(store_error)?;
-        Ok(left.iter().any(|from| successions.contains(&FileReplacement { from: *from, to: file })))
+        Ok(!self.is_touched(view, known.since()).await?)
     }
 
     /// Whether a private file, or a folder above one, was touched since then.
