@@ -89,7 +89,9 @@ pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
                 }
             }
             Some(Ok(value)) => calls.push(parse_call(&value, tools)?),
-            Some(Err(error)) if starts_call(rest, tools) => {
+            Some(Err(error))
+                if starts_call(rest, tools) || !calls.is_empty() && may_begin_call(rest) =>
+            {
                 let problem = format!("it is no JSON: {error}");
                 calls.push(WrittenCall { tool: named_tool(rest, tools), arguments: Err(problem) });
                 break;
@@ -112,6 +114,11 @@ pub(super) fn parse_cut(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
         (is_cut && starts_call(first, tools))
             .then(|| vec![WrittenCall { tool: named_tool(first, tools), arguments }])
     })
+}
+
+/// Whether text after a call is the beginning of another one, even where it is cut before it names its tool.
+fn may_begin_call(text: &str) -> bool {
+    text.starts_with('{') || CALL_MARKS.iter().any(|mark| mark.starts_with(text))
 }
 
 /// The tool that a text names which cannot be read; empty if it names none.
@@ -137,6 +144,8 @@ fn strip_marks(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let mark = CALL_MARKS.iter().find_map(|mark| rest.strip_prefix(mark));
+        // Small models put one before a call; a call that a note holds is found out elsewhere.
+        let mark = mark.or_else(|| rest.strip_prefix('>'));
         let fenced = || fence(rest).and_then(|(_, after)| after);
         let Some(after) = mark.or_else(fenced) else { return rest };
         rest = after.trim_start();
@@ -184,6 +193,7 @@ mod tests {
             "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>",
             "[TOOL_CALLS][{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]",
             "<|python_tag|>{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}",
+            ">{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}",
         ] {
             assert_eq!(parse_all(text, &tools()), Some(read_a()), "{text}");
             let mut ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end));
@@ -205,6 +215,7 @@ mod tests {
             r#"{"name": "read", "arguments": {"path": "a"}} That is how."#,
             "```python\nprint(1)\n```",
             "[[Note]] says so.",
+            "> [!note] {\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}",
             "{{date}}",
             "`{`",
         ] {
@@ -235,6 +246,25 @@ mod tests {
         ] {
             assert_eq!(parse_cut(text, &tools()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn calls_are_known_though_the_last_one_is_cut_before_it_names_its_tool() {
+        let call = r#"{"name": "read", "arguments": {"path": "a"}}"#;
+        for cut in ["{", r#"{"na"#, r#"{"name": "re"#, "<tool_ca", "<tool_call>{\"na"] {
+            let text = format!("{call}\n{call}\n{cut}");
+            for found in [parse_all(&text, &tools()), parse_cut(&text, &tools())] {
+                let found = found.unwrap_or_default();
+                assert_eq!(found[..2], [read_a(), read_a()].concat(), "{cut}");
+                assert!(found.len() == 3 && found[2].arguments.is_err(), "{cut}: {found:?}");
+            }
+            // The control: without a call before it, it is text.
+            assert_eq!(parse_all(cut, &tools()), None, "{cut}");
+        }
+        assert_eq!(
+            parse_all(&format!("{call}\n{{{{date}}}}"), &tools()).map(|all| all.len()),
+            Some(2)
+        );
     }
 
     #[test]
