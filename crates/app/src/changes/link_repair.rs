@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use index::links::LinkGraph;
-use protocol::{Change, ChangeSet, NotePath};
+use index::links::{LinkGraph, LinkRewrite};
+use protocol::{Change, ChangeSet, NotePath, Renames};
 use vault::merge::hunks;
 use vault::{PlannedChange, Vault};
 
@@ -16,19 +16,8 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
     let renames = changes.renames();
     let contents = changes.filter(|change| !change.is_rename());
     let whole = vault.unfiltered();
-    let graph = match LinkGraph::from_vault(&whole, &contents) {
-        Ok(graph) => graph,
-        Err(error) => {
-            tracing::warn!(%error, "the links of what moves back were not looked at");
-            return (changes, Vec::new());
-        }
-    };
-    let went = |file: &NotePath| {
-        let to = renames.forward(file);
-        (to.as_str() != file.as_str()).then(|| (file.clone(), to))
-    };
-    let moves: Vec<_> = graph.files().iter().filter_map(went).collect();
-    let rewriting = graph.after_moving(&moves);
+    let Some(graph) = link_graph(&whole, &contents) else { return (changes, Vec::new()) };
+    let rewriting = rewrite_after(&graph, &renames);
     if !rewriting.problems.is_empty() {
         return (changes, Vec::new());
     }
@@ -47,6 +36,25 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
         Ok(()) => (whole_set, linking),
         Err(_) => (changes, Vec::new()),
     }
+}
+
+/// The links of all notes as they are with these contents; `None` where they cannot be looked at.
+fn link_graph<'a>(whole: &'a Vault, contents: &'a ChangeSet) -> Option<LinkGraph<'a>> {
+    let graph = LinkGraph::from_vault(whole, contents);
+    let graph = graph.inspect_err(|error| {
+        tracing::warn!(%error, "the links to what moves were not looked at");
+    });
+    graph.ok()
+}
+
+/// The new texts that keep the links when the files of the graph go where these renames lead.
+fn rewrite_after(graph: &LinkGraph<'_>, renames: &Renames) -> LinkRewrite {
+    let went = |file: &NotePath| {
+        let to = renames.forward(file);
+        (to.as_str() != file.as_str()).then(|| (file.clone(), to))
+    };
+    let moves: Vec<_> = graph.files().iter().filter_map(went).collect();
+    graph.after_moving(&moves)
 }
 
 /// The rewritten text of a note, but with the lines that the plan restores as they were: their links name the notes by
@@ -83,19 +91,8 @@ pub(crate) fn with_links_since_plan(
     let renames = changes.iter().map(|planned| planned.change.clone());
     let renames = renames.filter(Change::is_rename).collect::<ChangeSet>().renames();
     let (whole, as_it_is) = (vault.unfiltered(), ChangeSet::default());
-    let graph = match LinkGraph::from_vault(&whole, &as_it_is) {
-        Ok(graph) => graph,
-        Err(error) => {
-            tracing::warn!(%error, "the links to what moves were not looked at");
-            return changes;
-        }
-    };
-    let went = |file: &NotePath| {
-        let to = renames.forward(file);
-        (to.as_str() != file.as_str()).then(|| (file.clone(), to))
-    };
-    let moves: Vec<_> = graph.files().iter().filter_map(went).collect();
-    let rewriting = graph.after_moving(&moves);
+    let Some(graph) = link_graph(&whole, &as_it_is) else { return changes };
+    let rewriting = rewrite_after(&graph, &renames);
     let is_planned = |path: &NotePath| changes.iter().any(|planned| planned.change.path == *path);
     let unplanned = rewriting.files.into_iter().filter(|file| !is_planned(&file.path));
     let unplanned: Vec<_> = unplanned
