@@ -1,10 +1,10 @@
 //! A move and the links to it are decided as one.
 
-use protocol::AppEvent;
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateRequest};
-use serde_json::json;
+use protocol::{AppEvent, ConversationId, UserError};
+use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
@@ -12,7 +12,7 @@ use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_wit
 const NOTES: [(&str, &str); 2] = [("A.md", "text\n"), ("C.md", "See [[A]].\n\nThe end.\n")];
 
 fn move_a() -> Reply {
-    Reply::calls(vec![("move_file", json!({ "source": "A.md", "destination": "Sub/B.md" }))])
+    Reply::calls(vec![move_call("A.md", "Sub/B.md")])
 }
 
 /// An application with the pending move of `A.md`, which changes the link in `C.md` too.
@@ -22,6 +22,28 @@ async fn with_pending_move(rest: Vec<Reply>) -> (TestHome, ScriptedModel, Runnin
     let home = home_with_key(&NOTES);
     let running = home.open(settings_with_model(&model)).await;
     (home, model, running)
+}
+
+/// An application with what one answer planned by these calls, over [`NOTES`] and more notes.
+async fn with_pending_calls(
+    more: &[(&str, &str)],
+    calls: Vec<(&str, Value)>,
+) -> (TestHome, ScriptedModel, RunningApp, ConversationId) {
+    let model = ScriptedModel::start(vec![Reply::calls(calls), Reply::text("Planned.")]).await;
+    let home = home_with_key(&[&NOTES[..], more].concat());
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "do it").await;
+    (home, model, running, conversation)
+}
+
+fn move_call(source: &str, destination: &str) -> (&'static str, Value) {
+    ("move_file", json!({ "source": source, "destination": destination }))
+}
+
+async fn accept_all(running: &RunningApp, conversation: &ConversationId) -> Result<(), UserError> {
+    let pending = running.pending_paths(conversation).await;
+    let all: Vec<_> = pending.iter().map(String::as_str).collect();
+    running.decide(conversation, &all, &[]).await
 }
 
 fn assert_unchanged(home: &TestHome) {
@@ -73,6 +95,25 @@ async fn a_link_that_was_added_since_the_plan_is_kept_with_the_move() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_folder_goes_to_the_trash_together_with_a_move_that_it_links_to() {
+    let (home, model, running, conversation) = with_pending_calls(
+        &[("Old/D.md", "And [[A]].\n")],
+        vec![("delete_file", json!({ "path": "Old/" })), move_call("A.md", "Sub/B.md")],
+    )
+    .await;
+    assert_eq!(running.pending_paths(&conversation).await, ["Old", "C.md", "A.md"]);
+    // The control: a note outside the folder follows the move.
+    home.notes.write("E.md", "And [[A]].\n");
+    accept_all(&running, &conversation).await.expect("applied");
+    assert_eq!(home.notes.try_read("Old/D.md"), None);
+    assert_eq!(home.notes.read("Sub/B.md"), "text\n");
+    assert_eq!(home.notes.read("E.md"), "And [[B]].\n");
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_with_a_note_that_is_not_as_it_was_shown_is_not_applied() {
     let (home, model, running) = with_pending_move(vec![]).await;
     let conversation = running.send_and_wait(None, "move it").await;
@@ -117,7 +158,7 @@ async fn regenerating_an_answer_that_edited_a_note_of_a_group_rejects_the_group(
 /// An application with a pending edit of `A.md` and a pending move of it, by two messages.
 async fn with_pending_edit_and_move(
     moves_first: bool,
-) -> (TestHome, ScriptedModel, RunningApp, protocol::ConversationId) {
+) -> (TestHome, ScriptedModel, RunningApp, ConversationId) {
     let edit = |path: &str| {
         let edit = json!({ "path": path, "old_text": "text", "new_text": "TEXT" });
         Reply::calls(vec![("edit_file", edit)])

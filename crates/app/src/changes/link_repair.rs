@@ -88,10 +88,12 @@ pub(crate) fn with_links_since_plan(
         return changes;
     };
     let Some(first) = changes.get(at).cloned() else { return changes };
-    let renames = changes.iter().map(|planned| planned.change.clone());
-    let renames = renames.filter(Change::is_rename).collect::<ChangeSet>().renames();
-    let (whole, as_it_is) = (vault.unfiltered(), ChangeSet::default());
-    let Some(graph) = link_graph(&whole, &as_it_is) else { return changes };
+    let accepted: ChangeSet = changes.iter().map(|planned| planned.change.clone()).collect();
+    let renames = accepted.renames();
+    // A note that goes to the trash keeps its links: its folder goes only as the plan saw it.
+    let contents = accepted.filter(|change| !change.is_rename());
+    let whole = vault.unfiltered();
+    let Some(graph) = link_graph(&whole, &contents) else { return changes };
     let rewriting = rewrite_after(&graph, &renames);
     let is_planned = |path: &NotePath| changes.iter().any(|planned| planned.change.path == *path);
     let unplanned = rewriting.files.into_iter().filter(|file| !is_planned(&file.path));
