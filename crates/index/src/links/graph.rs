@@ -22,6 +22,8 @@ type ProtectionCheck<'a> = Box<dyn Fn(&NotePath) -> bool + Send + Sync + 'a>;
 /// The files and how to read them.
 pub struct LinkGraph<'a> {
     pub(super) files: Vec<NotePath>,
+    /// The files whose links are looked at; `None` for all.
+    sources: Option<Vec<NotePath>>,
     pub(super) resolver: LinkResolver,
     read: FileReader<'a>,
     pub(super) format: Option<LinkFormat>,
@@ -83,6 +85,7 @@ impl<'a> LinkGraph<'a> {
         let resolver = files.iter().cloned().collect();
         Self {
             files,
+            sources: None,
             resolver,
             read: Box::new(read),
             format,
@@ -90,6 +93,12 @@ impl<'a> LinkGraph<'a> {
             read_only: Vec::new(),
             is_protected: Box::new(|_| false),
         }
+    }
+
+    /// The same, where only the links in these files are looked at. They may lead to any file.
+    #[must_use]
+    pub fn with_sources(self, sources: Vec<NotePath>) -> Self {
+        Self { sources: Some(sources), ..self }
     }
 
     /// All files, those that hold no links too.
@@ -140,13 +149,14 @@ impl<'a> LinkGraph<'a> {
         flat.collect()
     }
 
-    /// Looks at every file that may hold links, on all cores; results in the order of the files.
+    /// Looks at every source that may hold links, on all cores; results in the order of the sources.
     pub(super) fn map_files<T: Send>(
         &self,
         look: impl Fn(&NotePath) -> Option<T> + Sync,
     ) -> Vec<T> {
         let linking = |path: &NotePath| if may_hold_links(path) { look(path) } else { None };
-        parallel::map_parallel(&self.files, None, linking).found
+        let sources = self.sources.as_deref().unwrap_or(&self.files);
+        parallel::map_parallel(sources, None, linking).found
     }
 
     /// Whether this user may not write a file.

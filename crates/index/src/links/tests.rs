@@ -202,6 +202,30 @@ fn a_new_note_takes_no_link_over() {
 }
 
 #[test]
+fn only_links_in_the_sources_follow_a_note_and_may_lead_to_any_file() {
+    let texts = BTreeMap::from([
+        (path("n.md"), "[a](a.md)"),
+        (path("p/m.md"), ""),
+        (path("a.md"), "[[n]]"),
+        (path("b.md"), "[[n]]"),
+    ]);
+    let rewritten = |sources: Option<&[&str]>| -> Vec<(String, Vec<u8>)> {
+        let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
+        let mut graph = LinkGraph::new(texts.keys().cloned().collect(), read, None);
+        if let Some(sources) = sources {
+            graph = graph.with_sources(sources.iter().map(|source| path(source)).collect());
+        }
+        let files = graph.after_moving(&[(path("n.md"), path("q/m.md"))]).files.into_iter();
+        files.map(|file| (file.path.to_string(), file.after)).collect()
+    };
+    let [a, b, n] = [("a.md", "[[q/m]]"), ("b.md", "[[q/m]]"), ("n.md", "[a](../a.md)")]
+        .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+    assert_eq!(rewritten(None), [a, b.clone(), n.clone()], "the control");
+    assert_eq!(rewritten(Some(&["n.md", "b.md"])), [b, n]);
+    assert!(rewritten(Some(&[])).is_empty());
+}
+
+#[test]
 fn a_link_that_cannot_name_the_new_place_is_told_and_nothing_is_written() {
     let texts = BTreeMap::from([(path("n.md"), ""), (path("a.md"), "x\n[[n]]")]);
     let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
