@@ -94,6 +94,58 @@ async fn a_link_that_was_added_since_the_plan_is_kept_with_the_move() {
     model.finish();
 }
 
+/// An application with two pending moves of one answer, of which somebody takes the place of the second.
+async fn with_two_moves_and_one_taken_place()
+-> (TestHome, ScriptedModel, RunningApp, ConversationId) {
+    let calls = vec![move_call("A.md", "Sub/B.md"), move_call("X.md", "Sub/Y.md")];
+    let app = with_pending_calls(&[("X.md", "mine\n")], calls).await;
+    app.0.notes.write("Sub/Y.md", "theirs\n");
+    app
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_added_since_follows_only_the_move_of_its_own_note() {
+    let (home, model, running, conversation) = with_two_moves_and_one_taken_place().await;
+    home.notes.write("D.md", "And [[X]].\n");
+    // The control: a link to the note that can be moved.
+    home.notes.write("E.md", "And [[A]].\n");
+    accept_all(&running, &conversation).await.expect_err("a place is taken");
+    assert_eq!(home.notes.read("Sub/B.md"), "text\n");
+    assert_eq!(home.notes.read("E.md"), "And [[B]].\n");
+    assert_eq!(home.notes.read("X.md"), "mine\n");
+    assert_eq!(home.notes.read("D.md"), "And [[X]].\n");
+    assert_eq!(running.pending_paths(&conversation).await, ["X.md"]);
+    std::fs::remove_file(home.notes.root().join("Sub/Y.md")).expect("removed");
+    accept_all(&running, &conversation).await.expect("applied");
+    assert_eq!(home.notes.read("Sub/Y.md"), "mine\n");
+    assert_eq!(home.notes.read("D.md"), "And [[Y]].\n");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_moves_are_applied_both_or_neither_if_a_note_has_linked_to_both_since() {
+    let (home, model, running, conversation) = with_two_moves_and_one_taken_place().await;
+    home.notes.write("D.md", "Both [[A]] and [[X]].\n");
+    accept_all(&running, &conversation).await.expect_err("a place is taken");
+    assert_unchanged(&home);
+    assert_eq!(home.notes.read("X.md"), "mine\n");
+    assert_eq!(home.notes.read("D.md"), "Both [[A]] and [[X]].\n");
+    assert_eq!(running.pending_paths(&conversation).await, ["C.md", "A.md", "X.md"]);
+    std::fs::remove_file(home.notes.root().join("Sub/Y.md")).expect("removed");
+    accept_all(&running, &conversation).await.expect("applied");
+    assert_eq!(home.notes.read("D.md"), "Both [[B]] and [[Y]].\n");
+    assert_eq!(home.notes.read("Sub/B.md"), "text\n");
+    assert_eq!(home.notes.read("Sub/Y.md"), "mine\n");
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    let all = UndoScope::Conversation { conversation };
+    assert!(running.app.undo(&all).await.expect("undone").conflicts.is_empty());
+    assert_eq!(home.notes.read("D.md"), "Both [[A]] and [[X]].\n");
+    assert_unchanged(&home);
+    running.quit().await;
+    model.finish();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_goes_to_the_trash_together_with_a_move_that_it_links_to() {
     let (home, model, running, conversation) = with_pending_calls(

@@ -1,11 +1,13 @@
 //! Undoing a move, or accepting one that was planned earlier, also repairs the links that were added since.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use index::links::{LinkGraph, LinkRewrite};
-use protocol::{Change, ChangeSet, NotePath, Renames};
+use index::links::{LinkGraph, LinkRewrite, RewrittenFile};
+use protocol::{CallId, Change, ChangeSet, NotePath, Renames};
 use vault::merge::hunks;
 use vault::{PlannedChange, Vault};
+
+use crate::support::clock::new_id;
 
 /// `changes` with what keeps every link that leads to what moves in it, and the paths of the notes with such links.
 /// Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
@@ -79,7 +81,9 @@ fn with_restored_lines(
 }
 
 /// `changes` with those that keep the links to what moves in notes that the plan does not change: somebody may have
-/// added them since. They belong to the first move. Where the links cannot be looked at, the changes stay as they are.
+/// added them since. Each gets the unit of the moves that its text is made for. If these are of several units, the units
+/// become one, because the text is right only after all of them. Where the links cannot be looked at, the changes stay
+/// as they are.
 pub(crate) fn with_links_since_plan(
     vault: &Vault,
     mut changes: Vec<PlannedChange>,
@@ -87,22 +91,98 @@ pub(crate) fn with_links_since_plan(
     let Some(at) = changes.iter().position(|planned| planned.change.is_rename()) else {
         return changes;
     };
-    let Some(first) = changes.get(at).cloned() else { return changes };
+    for planned in changes.iter_mut().filter(|planned| planned.change.is_rename()) {
+        planned.unit.get_or_insert_with(new_id);
+    }
     let accepted: ChangeSet = changes.iter().map(|planned| planned.change.clone()).collect();
-    let renames = accepted.renames();
     // A note that goes to the trash keeps its links: its folder goes only as the plan saw it.
     let contents = accepted.filter(|change| !change.is_rename());
     let whole = vault.unfiltered();
     let Some(graph) = link_graph(&whole, &contents) else { return changes };
-    let rewriting = rewrite_after(&graph, &renames);
-    let is_planned = |path: &NotePath| changes.iter().any(|planned| planned.change.path == *path);
-    let unplanned = rewriting.files.into_iter().filter(|file| !is_planned(&file.path));
-    let unplanned: Vec<_> = unplanned
-        .map(|file| PlannedChange {
-            change: Change::replace(file.path, file.before, file.after),
-            ..first.clone()
-        })
-        .collect();
-    changes.splice(at..at, unplanned);
+    let rewriting = rewrite_after(&graph, &accepted.renames());
+    let is_planned = |path: &NotePath| accepted.changes().any(|change| change.path == *path);
+    let unplanned = rewriting.files.into_iter().filter(|file| !is_planned(&file.path)).collect();
+    let (mut joined, mut added) = (JoinedUnits::default(), Vec::new());
+    for (file, units) in with_needed_units(graph, &changes, unplanned) {
+        let is_of_first = |planned: &&PlannedChange| {
+            planned.change.is_rename() && planned.unit.as_ref() == units.first()
+        };
+        let Some(first) = changes.iter().find(is_of_first) else { continue };
+        let change = Change::replace(file.path, file.before, file.after);
+        added.push(PlannedChange { change, ..first.clone() });
+        joined.join(units);
+    }
+    changes.splice(at..at, added);
+    joined.unify(&mut changes);
     changes
+}
+
+/// The new texts, each with the units whose moves it is made for: those that move the note, or a file that it links to.
+/// If the text would be another one without the rest of the moves, because one of them frees or takes a name, that is
+/// all units.
+fn with_needed_units(
+    graph: LinkGraph<'_>,
+    changes: &[PlannedChange],
+    files: Vec<RewrittenFile>,
+) -> Vec<(RewrittenFile, BTreeSet<CallId>)> {
+    let graph = graph.with_sources(files.iter().map(|file| file.path.clone()).collect());
+    let mut moves: BTreeMap<CallId, Renames> = BTreeMap::new();
+    for planned in changes {
+        if let Some((unit, target)) = planned.unit.as_ref().zip(planned.change.target()) {
+            let renames = moves.entry(unit.clone()).or_default();
+            renames.push(planned.change.path.clone(), target.clone());
+        }
+    }
+    let all: BTreeSet<CallId> = moves.keys().cloned().collect();
+    let mut rewritings: BTreeMap<BTreeSet<CallId>, LinkRewrite> = BTreeMap::new();
+    let with_units = |file: RewrittenFile| {
+        let linked = graph.outgoing_links(&file.path).into_iter();
+        let linked = linked.filter_map(|link| link.targets.into_iter().next());
+        let places: Vec<NotePath> = linked.chain([file.path.clone()]).collect();
+        let moving = moves.iter().filter(|(_, renames)| {
+            places.iter().any(|place| renames.forward(place).as_str() != place.as_str())
+        });
+        let units: BTreeSet<CallId> = moving.map(|(unit, _)| unit.clone()).collect();
+        if units == all {
+            return (file, units);
+        }
+        let rewriting = rewritings
+            .entry(units.clone())
+            .or_insert_with_key(|units| rewrite_after(&graph, &renames_of(changes, units)));
+        let is_same = rewriting.files.contains(&file);
+        (file, if is_same { units } else { all.clone() })
+    };
+    files.into_iter().map(with_units).collect()
+}
+
+/// The renames of some units, in the order in which they happen.
+fn renames_of(changes: &[PlannedChange], units: &BTreeSet<CallId>) -> Renames {
+    let is_of_one =
+        |planned: &&PlannedChange| planned.unit.as_ref().is_some_and(|unit| units.contains(unit));
+    let changes = changes.iter().filter(is_of_one).map(|planned| &planned.change);
+    changes.filter_map(|change| Some((change.path.clone(), change.target()?.clone()))).collect()
+}
+
+/// Units that happen all or not at all.
+#[derive(Default)]
+struct JoinedUnits(Vec<BTreeSet<CallId>>);
+
+impl JoinedUnits {
+    /// Joins these units, and all that one of them was joined with.
+    fn join(&mut self, units: BTreeSet<CallId>) {
+        let (apart, with_one): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.0).into_iter().partition(|group| group.is_disjoint(&units));
+        self.0 = apart;
+        self.0.push(with_one.into_iter().flatten().chain(units).collect());
+    }
+
+    /// Gives all changes of joined units the first of their ids.
+    fn unify(&self, changes: &mut [PlannedChange]) {
+        for planned in changes {
+            let Some(unit) = &planned.unit else { continue };
+            if let Some(joined) = self.0.iter().find(|joined| joined.contains(unit)) {
+                planned.unit = joined.first().cloned();
+            }
+        }
+    }
 }
