@@ -26,7 +26,10 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
     let mut linking = Vec::new();
     let mut follow = Vec::new();
     for file in rewriting.files {
-        let after = with_restored_lines(vault, &file.path, &file.before, file.after);
+        let after = match vault.read_bytes(&file.path) {
+            Ok(now) => with_planned_lines(&now, &file.path, &file.before, file.after),
+            Err(_) => file.after,
+        };
         if after != file.before {
             // A later plan names files where the renames have put them.
             follow.push(Change::replace(renames.forward(&file.path), file.before, after));
@@ -59,24 +62,18 @@ fn rewrite_after(graph: &LinkGraph<'_>, renames: &Renames) -> LinkRewrite {
     graph.after_moving(&moves)
 }
 
-/// The rewritten text of a note, but with the lines that the plan restores as they were: their links name the notes by
-/// the places to which the moves lead back. Another note may have such a place now.
-fn with_restored_lines(
-    vault: &Vault,
-    path: &NotePath,
-    planned: &[u8],
-    rewritten: Vec<u8>,
-) -> Vec<u8> {
-    let Ok(now) = vault.read_bytes(path) else { return rewritten };
+/// The rewritten text of a note, but the lines that the plan writes into its text of `now` stay as planned: their links
+/// name the notes by the places to which the moves lead. Another note may have such a place now.
+fn with_planned_lines(now: &[u8], path: &NotePath, planned: &[u8], rewritten: Vec<u8>) -> Vec<u8> {
     let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count();
     if !path.is_markdown() || lines(planned) != lines(&rewritten) {
         return rewritten;
     }
-    let restored: HashSet<usize> =
-        hunks(&now, planned).into_iter().flat_map(|hunk| hunk.after).collect();
+    let written: HashSet<usize> =
+        hunks(now, planned).into_iter().flat_map(|hunk| hunk.after).collect();
     let planned = planned.split_inclusive(|byte| *byte == b'\n');
     let pairs = planned.zip(rewritten.split_inclusive(|byte| *byte == b'\n')).enumerate();
-    let kept = pairs.map(|(at, (old, new))| if restored.contains(&at) { old } else { new });
+    let kept = pairs.map(|(at, (old, new))| if written.contains(&at) { old } else { new });
     kept.collect::<Vec<_>>().concat()
 }
 
