@@ -94,6 +94,34 @@ async fn a_link_that_was_added_since_the_plan_is_kept_with_the_move() {
     model.finish();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_was_added_since_to_a_note_of_the_plan_is_kept_with_the_move() {
+    let edit = json!({ "path": "E.md", "old_text": "First", "new_text": "It was [[A]]" });
+    let (home, model, running, conversation) = with_pending_calls(
+        &[("E.md", "First\n\nThe end.\n")],
+        vec![move_call("A.md", "Sub/B.md"), ("edit_file", edit)],
+    )
+    .await;
+    // The notes that the move rewrites, that it moves, and that another call edits.
+    let theirs = [
+        ("C.md", "See [[A]].\n\nThe end.\n\nAgain [[A]].\n"),
+        ("A.md", "text\n\n[C](C.md)\n"),
+        ("E.md", "First\n\nThe end.\n\nMine: [[A]].\n"),
+    ];
+    theirs.iter().for_each(|(path, text)| home.notes.write(path, text));
+    accept_all(&running, &conversation).await.expect("applied");
+    assert_eq!(home.notes.read("C.md"), "See [[B]].\n\nThe end.\n\nAgain [[B]].\n");
+    assert_eq!(home.notes.read("Sub/B.md"), "text\n\n[C](../C.md)\n");
+    // The line of the plan is as it was reviewed.
+    assert_eq!(home.notes.read("E.md"), "It was [[A]]\n\nThe end.\n\nMine: [[B]].\n");
+    assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
+    let all = UndoScope::Conversation { conversation };
+    assert!(running.app.undo(&all).await.expect("undone").conflicts.is_empty());
+    theirs.iter().for_each(|(path, text)| assert_eq!(home.notes.read(path), *text, "{path}"));
+    running.quit().await;
+    model.finish();
+}
+
 /// An application with two pending moves of one answer, of which somebody takes the place of the second.
 async fn with_two_moves_and_one_taken_place()
 -> (TestHome, ScriptedModel, RunningApp, ConversationId) {

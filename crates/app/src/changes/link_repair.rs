@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use index::links::{LinkGraph, LinkRewrite, RewrittenFile};
-use protocol::{CallId, Change, ChangeSet, NotePath, Renames};
-use vault::merge::hunks;
+use protocol::{CallId, Change, ChangeAction, ChangeSet, NotePath, Renames};
+use vault::merge::{hunks, merge};
 use vault::{PlannedChange, Vault};
 
 use crate::support::clock::new_id;
@@ -77,10 +77,10 @@ fn with_planned_lines(now: &[u8], path: &NotePath, planned: &[u8], rewritten: Ve
     kept.collect::<Vec<_>>().concat()
 }
 
-/// `changes` with those that keep the links to what moves in notes that the plan does not change: somebody may have
-/// added them since. Each gets the unit of the moves that its text is made for. If these are of several units, the units
-/// become one, because the text is right only after all of them. Where the links cannot be looked at, the changes stay
-/// as they are.
+/// `changes` with what keeps the links to what moves that somebody added since the plan, in notes that it changes and
+/// in others. Each rewritten note gets the unit of the moves that its text is made for. If these are of several
+/// units, or the note has one already, the units become one: the text is right only after all of them. Where the
+/// links cannot be looked at, the changes stay as they are.
 pub(crate) fn with_links_since_plan(
     vault: &Vault,
     mut changes: Vec<PlannedChange>,
@@ -92,21 +92,28 @@ pub(crate) fn with_links_since_plan(
         planned.unit.get_or_insert_with(new_id);
     }
     let accepted: ChangeSet = changes.iter().map(|planned| planned.change.clone()).collect();
-    // A note that goes to the trash keeps its links: its folder goes only as the plan saw it.
-    let contents = accepted.filter(|change| !change.is_rename());
     let whole = vault.unfiltered();
+    // A note that goes to the trash keeps its links: its folder goes only as the plan saw it.
+    let contents = present_contents(&whole, &accepted);
     let Some(graph) = link_graph(&whole, &contents) else { return changes };
     let rewriting = rewrite_after(&graph, &accepted.renames());
-    let is_planned = |path: &NotePath| accepted.changes().any(|change| change.path == *path);
-    let unplanned = rewriting.files.into_iter().filter(|file| !is_planned(&file.path)).collect();
     let (mut joined, mut added) = (JoinedUnits::default(), Vec::new());
-    for (file, units) in with_needed_units(graph, &changes, unplanned) {
-        let is_of_first = |planned: &&PlannedChange| {
-            planned.change.is_rename() && planned.unit.as_ref() == units.first()
+    for (file, mut units) in with_needed_units(graph, &changes, rewriting.files) {
+        let Some(change) = change_of_links(&accepted, &contents, file) else { continue };
+        let is_of_note = |planned: &&mut PlannedChange| {
+            !planned.change.is_rename() && planned.change.path == change.path
         };
-        let Some(first) = changes.iter().find(is_of_first) else { continue };
-        let change = Change::replace(file.path, file.before, file.after);
-        added.push(PlannedChange { change, ..first.clone() });
+        if let Some(planned) = changes.iter_mut().find(is_of_note) {
+            units.extend(planned.unit.take());
+            planned.unit = units.first().cloned();
+            planned.change = change;
+        } else {
+            let is_of_first = |planned: &&PlannedChange| {
+                planned.change.is_rename() && planned.unit.as_ref() == units.first()
+            };
+            let Some(first) = changes.iter().find(is_of_first) else { continue };
+            added.push(PlannedChange { change, ..first.clone() });
+        }
         joined.join(units);
     }
     changes.splice(at..at, added);
@@ -114,9 +121,40 @@ pub(crate) fn with_links_since_plan(
     changes
 }
 
-/// The new texts, each with the units whose moves it is made for: those that move the note, or a file that it links to.
-/// If the text would be another one without the rest of the moves, because one of them frees or takes a name, that is
-/// all units.
+/// The accepted contents. A change of a note that is not as it was when it was planned is made on its present text.
+fn present_contents(vault: &Vault, accepted: &ChangeSet) -> ChangeSet {
+    let on_present_text = |change: &Change| {
+        let ChangeAction::Replace { before, after } = &change.act else { return None };
+        let now = vault.read_bytes(&change.path).ok()?;
+        let merged = merge(before, &now, after).without_shared_changes()?;
+        Some(Change::replace(change.path.clone(), now, merged))
+    };
+    let contents = accepted.changes().filter(|change| !change.is_rename());
+    contents.map(|change| on_present_text(change).unwrap_or_else(|| change.clone())).collect()
+}
+
+/// The change that writes the links of a note, and whatever else is planned for it. `None` where nobody has added
+/// anything since the plan: then the note becomes as it was reviewed. A planned canvas, where no lines tell the links
+/// of the plan from others, is left to the plan.
+fn change_of_links(
+    accepted: &ChangeSet,
+    contents: &ChangeSet,
+    file: RewrittenFile,
+) -> Option<Change> {
+    let Some(planned) = contents.changes().find(|change| change.path == file.path) else {
+        return Some(Change::replace(file.path, file.before, file.after));
+    };
+    if !file.path.is_markdown() || accepted.changes().any(|change| change == planned) {
+        return None;
+    }
+    let now = planned.before()?;
+    let after = with_planned_lines(now, &file.path, &file.before, file.after);
+    (after != file.before).then(|| Change::replace(file.path, now, after))
+}
+
+/// The new texts, each with the units whose moves it is made for: those that move the note, or a file that it links
+/// to. If the text would differ without the rest of the moves, because one of them frees or takes a name, that is all
+/// units.
 fn with_needed_units(
     graph: LinkGraph<'_>,
     changes: &[PlannedChange],
