@@ -160,7 +160,7 @@ fn with_needed_units(
     changes: &[PlannedChange],
     files: Vec<RewrittenFile>,
 ) -> Vec<(RewrittenFile, BTreeSet<CallId>)> {
-    let graph = graph.with_sources(files.iter().map(|file| file.path.clone()).collect());
+    let graph = graph.with_sources(files.iter().map(|file| file.path.clone()));
     let mut moves: BTreeMap<CallId, Renames> = BTreeMap::new();
     for planned in changes {
         if let Some((unit, target)) = planned.unit.as_ref().zip(planned.change.target()) {

@@ -1,6 +1,7 @@
 //! All files of a vault and the links between them, read from their bytes when asked.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use protocol::{ChangeSet, NotePath};
 use vault::{EntryKind, ObsidianFile, Vault, VaultError};
@@ -95,10 +96,12 @@ impl<'a> LinkGraph<'a> {
         }
     }
 
-    /// The same, where only the links in these files are looked at. They may lead to any file.
+    /// The same, where only the links in these of its files are looked at. They may lead to any file.
     #[must_use]
-    pub fn with_sources(self, sources: Vec<NotePath>) -> Self {
-        Self { sources: Some(sources), ..self }
+    pub fn with_sources(self, sources: impl IntoIterator<Item = NotePath>) -> Self {
+        let sources: HashSet<NotePath> = sources.into_iter().collect();
+        let files = self.files.iter().filter(|file| sources.contains(*file));
+        Self { sources: Some(files.cloned().collect()), ..self }
     }
 
     /// All files, those that hold no links too.
