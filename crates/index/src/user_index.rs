@@ -2,6 +2,7 @@
 //!
 //! Code that serves a model takes [`UserIndex::for_models`], which cannot be reversed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use protocol::{ChangeSet, NotePath, PrivateRules};
 use vault::{EntryKind, Vault, VaultError};
 
-use crate::links::{Backlink, OutgoingLink, relative_to};
+use crate::links::{Backlink, OutgoingLink, file_name, fold_name, relative_to};
 use crate::metadata::filters::PropertyCount;
 use crate::metadata::note_metadata::NoteMetadata;
 use crate::metadata::queries::{BrokenLink, NoteTask, TagCount, ValueCount};
@@ -18,7 +19,7 @@ use crate::search::file_finder::FoundFile;
 use crate::search::grep::{GrepQuery, GrepResult};
 use crate::snapshot::{ScannedFile, to_utf8};
 use crate::vault_scan::parallel;
-use crate::view::{FreshFile, IndexView};
+use crate::view::{FreshFile, IndexView, LookupKey};
 use crate::{Index, SearchError};
 
 /// The time that reading what private notes say about themselves may take; of those that are left
@@ -202,6 +203,27 @@ impl UserIndex {
         self.index.backlinks(&self.vault, &ChangeSet::default(), target)
     }
 
+    /// The files in which links may have to be rewritten when each first path of `moves` goes to the second: those that
+    /// move, those with a link by a name that goes or comes, and those whose links the index does not hold, which are
+    /// private notes and conflict copies. In the order of paths. Files that are not UTF-8 text, which are never
+    /// rewritten, may be missing. `None` until the index stands.
+    #[must_use]
+    pub fn sources_of_links(&self, moves: &[(NotePath, NotePath)]) -> Option<Vec<NotePath>> {
+        let view = self.index.base_view()?;
+        // Links from the note's folder may end in these: `./Plan/` and `./Plan/.` are `Plan`.
+        let mut names: BTreeSet<String> = ["", ".", ".."].map(str::to_owned).into();
+        names.extend(moves.iter().flat_map(|(from, to)| [from, to]).flat_map(link_names));
+        let linking = names.iter().flat_map(|name| view.files_with(LookupKey::Link(name)));
+        let copies = view.all().filter(|held| held.kind() == EntryKind::Conflict);
+        let private = view.private().values().map(|private| &private.entry);
+        let private = private.filter(|entry| entry.kind != EntryKind::Folder);
+        let known = linking.chain(copies).map(|held| held.path());
+        let moved = moves.iter().map(|(from, _)| from);
+        let sources: BTreeSet<&NotePath> =
+            known.chain(private.map(|entry| &entry.path)).chain(moved).collect();
+        Some(sources.into_iter().cloned().collect())
+    }
+
     /// See [`Index::broken_links`].
     #[must_use]
     pub fn broken_links(&self) -> Option<Vec<BrokenLink>> {
@@ -282,6 +304,15 @@ impl UserIndex {
         let found = self.vault.entry(path).ok().flatten();
         found.is_some_and(|(found, _)| !matches!(found.kind, EntryKind::Folder | EntryKind::Link))
     }
+}
+
+/// The last parts of links that may mean the file at `path`, folded and without one `.md`. A link to `a.md` means
+/// `a.md.md` where there is no `a.md`.
+fn link_names(path: &NotePath) -> [String; 2] {
+    let folded = fold_name(path.as_str());
+    let name = file_name(&folded);
+    let bare = name.strip_suffix(".md").unwrap_or(name);
+    [bare, bare.strip_suffix(".md").unwrap_or(bare)].map(str::to_owned)
 }
 
 /// The paths from the top that a link in a note of the folder `here` may spell out.

@@ -14,6 +14,7 @@
 
 mod large_vault;
 mod random_moves;
+mod sources_of_links;
 
 use std::fs;
 

@@ -11,7 +11,7 @@ use crate::path;
 
 /// A note as it is written: text that must stay, and targets that may change.
 #[derive(Debug, Clone)]
-enum TextOrLink {
+pub(crate) enum TextOrLink {
     Text(&'static str),
     /// How a link begins and ends around its target.
     Link(&'static str, String, &'static str),
@@ -37,10 +37,10 @@ const FILLERS: &[&str] = &[
     "\n\n> ",
 ];
 
-const FOLDERS: &[&str] = &["", "p/", "q/", "p/q/", "Ö x/"];
+pub(crate) const FOLDERS: &[&str] = &["", "p/", "q/", "p/q/", "Ö x/"];
 const NAMES: &[&str] = &["n", "m", "N 1", "ñ", "v1.2", "日本", "a_b", "it's"];
 
-fn file() -> impl Strategy<Value = String> {
+pub(crate) fn file() -> impl Strategy<Value = String> {
     (prop::sample::select(FOLDERS), prop::sample::select(NAMES))
         .prop_map(|(folder, name)| format!("{folder}{name}.md"))
 }
@@ -57,7 +57,7 @@ fn target() -> impl Strategy<Value = String> {
     })
 }
 
-fn note() -> impl Strategy<Value = Vec<TextOrLink>> {
+pub(crate) fn note() -> impl Strategy<Value = Vec<TextOrLink>> {
     let piece = (prop::sample::select(FORMS), target(), prop::sample::select(FILLERS)).prop_map(
         |((open, close), target, filler)| {
             let spelled =
@@ -81,7 +81,7 @@ fn canvas() -> impl Strategy<Value = Vec<TextOrLink>> {
     })
 }
 
-fn written(pieces: &[TextOrLink]) -> String {
+pub(crate) fn written(pieces: &[TextOrLink]) -> String {
     let piece = |piece: &TextOrLink| match piece {
         TextOrLink::Text(text) => (*text).to_owned(),
         TextOrLink::Link(open, target, close) => format!("{open}{target}{close}"),
@@ -227,7 +227,7 @@ fn graph_of(
 }
 
 /// Notes whose names differ on every system.
-fn vault() -> impl Strategy<Value = BTreeMap<String, Vec<TextOrLink>>> {
+pub(crate) fn vault() -> impl Strategy<Value = BTreeMap<String, Vec<TextOrLink>>> {
     (prop::collection::btree_map(file(), note(), 1..9), canvas()).prop_map(|(mut notes, canvas)| {
         notes.insert("q/board.canvas".to_owned(), canvas);
         notes
