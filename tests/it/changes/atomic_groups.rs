@@ -3,7 +3,7 @@
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateRequest};
-use protocol::{AppEvent, ConversationId, UserError};
+use protocol::{AppEvent, ConversationId, Settings, UserError};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
@@ -90,6 +90,23 @@ async fn a_link_that_was_added_since_the_plan_is_kept_with_the_move() {
     assert!(running.app.undo(&all).await.expect("undone").conflicts.is_empty());
     assert_eq!(home.notes.read("D.md"), "And [[A]].\n");
     assert_unchanged(&home);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_added_since_to_notes_that_the_index_omits_are_kept_with_the_move() {
+    let (home, model, running) = with_pending_move(vec![]).await;
+    let conversation = running.send_and_wait(None, "move it").await;
+    let hide = |settings: &mut Settings| settings.private.never.push("Diary/".to_owned());
+    running.app.change_settings(hide).await.expect("the settings are saved");
+    // A private note, and a copy that a sync program made.
+    let omitted = ["Diary/D.md", "D.sync-conflict-20260102-030405-ABCDEFG.md"];
+    omitted.iter().for_each(|path| home.notes.write(path, "And [[A]].\n"));
+    let probe = async || running.app.list_tags("").await.expect("asked");
+    running.until("the index", probe).await;
+    accept_all(&running, &conversation).await.expect("applied");
+    omitted.iter().for_each(|path| assert_eq!(home.notes.read(path), "And [[B]].\n", "{path}"));
     running.quit().await;
     model.finish();
 }

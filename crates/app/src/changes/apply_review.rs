@@ -213,7 +213,13 @@ async fn apply_accepted(
     let mut done = Vec::new();
     if !changes.is_empty() {
         let vault = session.vault.clone();
-        let changes = run_blocking(move || with_links_since_plan(&vault, changes)).await?;
+        // Without it every note is opened to look for links.
+        let index = match changes.iter().any(|planned| planned.change.is_rename()) {
+            true => session.indexer.up_to_date().await,
+            false => None,
+        };
+        let with_links = move || with_links_since_plan(&vault, index.as_ref(), changes);
+        let changes = run_blocking(with_links).await?;
         let order = ChangeBatch { change_set: set.id.clone(), changes };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();

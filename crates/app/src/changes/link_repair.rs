@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use index::UserIndex;
 use index::links::{LinkGraph, LinkRewrite, RewrittenFile};
 use protocol::{CallId, Change, ChangeAction, ChangeSet, NotePath, Renames};
 use vault::merge::{hunks, merge};
@@ -54,12 +55,16 @@ fn link_graph<'a>(whole: &'a Vault, contents: &'a ChangeSet) -> Option<LinkGraph
 
 /// The new texts that keep the links when the files of the graph go where these renames lead.
 fn rewrite_after(graph: &LinkGraph<'_>, renames: &Renames) -> LinkRewrite {
+    graph.after_moving(&moved_files(graph, renames))
+}
+
+/// The files of the graph that these renames move, and where each goes.
+fn moved_files(graph: &LinkGraph<'_>, renames: &Renames) -> Vec<(NotePath, NotePath)> {
     let went = |file: &NotePath| {
         let to = renames.forward(file);
         (to.as_str() != file.as_str()).then(|| (file.clone(), to))
     };
-    let moves: Vec<_> = graph.files().iter().filter_map(went).collect();
-    graph.after_moving(&moves)
+    graph.files().iter().filter_map(went).collect()
 }
 
 /// The rewritten text of a note, but the lines that the plan writes into its text of `now` stay as planned: their links
@@ -80,9 +85,10 @@ fn with_planned_lines(now: &[u8], path: &NotePath, planned: &[u8], rewritten: Ve
 /// `changes` with what keeps the links to what moves that somebody added since the plan, in notes that it changes and
 /// in others. Each rewritten note gets the unit of the moves that its text is made for. If these are of several
 /// units, or the note has one already, the units become one: the text is right only after all of them. Where the
-/// links cannot be looked at, the changes stay as they are.
+/// links cannot be looked at, the changes stay as they are. An `index` that is up to date saves opening every note.
 pub(crate) fn with_links_since_plan(
     vault: &Vault,
+    index: Option<&UserIndex>,
     mut changes: Vec<PlannedChange>,
 ) -> Vec<PlannedChange> {
     let Some(at) = changes.iter().position(|planned| planned.change.is_rename()) else {
@@ -96,7 +102,16 @@ pub(crate) fn with_links_since_plan(
     // A note that goes to the trash keeps its links: its folder goes only as the plan saw it.
     let contents = present_contents(&whole, &accepted);
     let Some(graph) = link_graph(&whole, &contents) else { return changes };
-    let rewriting = rewrite_after(&graph, &accepted.renames());
+    let moves = moved_files(&graph, &accepted.renames());
+    let graph = match index.and_then(|index| index.sources_of_links(&moves)) {
+        // The index has the texts on disk, and not those of the plan.
+        Some(sources) => {
+            let planned = contents.changes().map(|change| change.path.clone());
+            graph.with_sources(sources.into_iter().chain(planned))
+        }
+        None => graph,
+    };
+    let rewriting = graph.after_moving(&moves);
     let (mut joined, mut added) = (JoinedUnits::default(), Vec::new());
     for (file, mut units) in with_needed_units(graph, &changes, rewriting.files) {
         let Some(change) = change_of_links(&accepted, &contents, file) else { continue };

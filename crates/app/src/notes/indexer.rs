@@ -142,6 +142,22 @@ impl Indexer {
         applied
     }
 
+    /// The index as the user asks it, which holds what is on disk now. `None` while it is being built, or where it cannot
+    /// be brought up to date.
+    pub(crate) async fn up_to_date(&self) -> Option<UserIndex> {
+        if !self.index.coverage().is_ready {
+            return None;
+        }
+        self.catch_up().await;
+        let is_ready = self.index.coverage().is_ready;
+        if !is_ready {
+            self.request_rescan();
+        }
+        // One that was stopped half-way holds what it held before.
+        let is_current = is_ready && !self.stop.load(Ordering::Relaxed);
+        is_current.then(|| self.user.clone())
+    }
+
     async fn catch_up(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
         let caught_up = index_error(run_blocking(move || index.catch_up(&stop)).await);
