@@ -211,55 +211,51 @@ async fn a_new_note_under_the_name_of_one_that_was_archived_is_not_that_one() {
 /// One step by which `New.md` comes over `Log.md`.
 type ReplacementStep = fn(&WatchedFolder);
 
+/// The ways in which it comes.
+const REPLACEMENTS: [(&str, &[ReplacementStep]); 7] = [
+    ("directly", &[|watched| watched.rename("New.md", "Log.md")]),
+    (
+        "by way of a temporary name",
+        &[
+            |watched| watched.rename("New.md", "New.tmp"),
+            |watched| watched.rename("New.tmp", "Log.md"),
+        ],
+    ),
+    (
+        "by way of a hidden name",
+        &[|watched| watched.rename("New.md", ".New"), |watched| watched.rename(".New", "Log.md")],
+    ),
+    (
+        "from outside",
+        &[
+            |watched| watched.rename("New.md", "../out/New.md"),
+            |watched| watched.rename("../out/New.md", "Log.md"),
+        ],
+    ),
+    (
+        "from the trash",
+        &[
+            |watched| watched.rename("New.md", ".trash/New.md"),
+            |watched| watched.rename(".trash/New.md", "Log.md"),
+        ],
+    ),
+    (
+        "by a link",
+        &[
+            |watched| watched.link("New.md", "x.tmp"),
+            |watched| watched.remove("New.md"),
+            |watched| watched.rename("x.tmp", "Log.md"),
+        ],
+    ),
+    (
+        "by a link, the note staying",
+        &[|watched| watched.link("New.md", ".x.tmp"), |watched| watched.rename(".x.tmp", "Log.md")],
+    ),
+];
+
 #[tokio::test]
 async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
-    let ways: [(&str, &[ReplacementStep]); 7] = [
-        ("directly", &[|watched| watched.rename("New.md", "Log.md")]),
-        (
-            "by way of a temporary name",
-            &[
-                |watched| watched.rename("New.md", "New.tmp"),
-                |watched| watched.rename("New.tmp", "Log.md"),
-            ],
-        ),
-        (
-            "by way of a hidden name",
-            &[
-                |watched| watched.rename("New.md", ".New"),
-                |watched| watched.rename(".New", "Log.md"),
-            ],
-        ),
-        (
-            "from outside",
-            &[
-                |watched| watched.rename("New.md", "../out/New.md"),
-                |watched| watched.rename("../out/New.md", "Log.md"),
-            ],
-        ),
-        (
-            "from the trash",
-            &[
-                |watched| watched.rename("New.md", ".trash/New.md"),
-                |watched| watched.rename(".trash/New.md", "Log.md"),
-            ],
-        ),
-        (
-            "by a link",
-            &[
-                |watched| watched.link("New.md", "x.tmp"),
-                |watched| watched.remove("New.md"),
-                |watched| watched.rename("x.tmp", "Log.md"),
-            ],
-        ),
-        (
-            "by a link, the note staying",
-            &[
-                |watched| watched.link("New.md", ".x.tmp"),
-                |watched| watched.rename(".x.tmp", "Log.md"),
-            ],
-        ),
-    ];
-    for (way, steps) in ways {
+    for (way, steps) in REPLACEMENTS {
         for pace in PACES {
             let mut watched = WatchedFolder::following(&["Log.md"]).await;
             let mut told = Vec::new();
