@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag};
 
+use super::nesting::limit_nesting;
+
 /// The bytes of the destination of an inline link, without `< >`; `from` is behind its words.
 pub(super) fn inline_destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
     let open = from + text.get(from..end)?.find("](")? + 2;
@@ -105,7 +107,7 @@ pub(super) fn decode(raw: &str) -> String {
 /// The parser knows every entity.
 fn unescape(raw: &str) -> Option<String> {
     let link = format!("[x](<{raw}>)");
-    Parser::new(&link).find_map(|event| match event {
+    Parser::new(&limit_nesting(&link)).find_map(|event| match event {
         Event::Start(Tag::Link { dest_url, .. }) => Some(dest_url.into_string()),
         _ => None,
     })

@@ -10,6 +10,7 @@ mod comment;
 mod destination;
 mod heading;
 mod link;
+mod nesting;
 mod plain_text;
 mod property_links;
 mod tag;

@@ -1,14 +1,20 @@
 //! Markdown as plain text, for notifications: a hub shows markup as it is and drops text that looks like a tag.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The text without the marks of Markdown. Lists keep their bullets and numbers, and a link keeps its address in
-/// round brackets. `<` and `>` become `‹` and `›` (`->`, `=>`, `<=` and `>=` one sign each), because what shows
-/// notifications often takes everything between them for a tag and drops it.
+use super::nesting::limit_nesting;
+
+/// The text without the marks of Markdown; one that is nested too deep keeps them. Lists keep their bullets and numbers,
+/// and a link keeps its address in round brackets. `<` and `>` become `‹` and `›` (`->`, `=>`, `<=` and `>=` one sign
+/// each), because what shows notifications often takes everything between them for a tag and drops it.
 #[must_use]
 pub fn plain_text(text: &str) -> String {
+    if let Cow::Owned(_) = limit_nesting(text) {
+        return replace_angle_brackets(text.trim());
+    }
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut plain = PlainTextWriter::default();
@@ -219,6 +225,12 @@ mod tests {
         ] {
             assert_eq!(plain_text(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_that_is_nested_too_deep_keeps_its_marks() {
+        let text = "> ".repeat(100) + "**a**";
+        assert_eq!(plain_text(&text), "› ".repeat(100) + "**a**");
     }
 
     proptest! {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::link::{Link, LinkForm};
+use super::nesting::limit_nesting;
 use super::{BlockKind, MarkdownBlock, destination};
 
 #[derive(Debug, Default)]
@@ -27,7 +28,8 @@ const OPTIONS: Options = Options::ENABLE_TABLES
 
 /// Walks the Markdown of `text` behind `body`.
 pub(super) fn walk(text: &str, body: usize) -> WalkResult {
-    let parser = Parser::new_ext(text.get(body..).unwrap_or_default(), OPTIONS);
+    let markdown = limit_nesting(text.get(body..).unwrap_or_default());
+    let parser = Parser::new_ext(&markdown, OPTIONS);
     let mut definitions: Vec<Range<usize>> = parser
         .reference_definitions()
         .iter()

@@ -105,8 +105,18 @@ pub const SHAPES: &[NoteShape] = &[
     }),
     single_note("tasks", |size| repeat_to_size("- [ ] tea\n", size)),
     single_note("quote-deep", |size| format!("{}a\n", repeat_to_size("> ", size))),
+    single_note("quote-deep-then-lines", |size| {
+        format!("{}a\n{}", repeat_to_size(">", size / 2), repeat_to_size("b\n", size / 2))
+    }),
     single_note("callouts", |size| repeat_to_size("> [!note] Tea\n> a\n\n", size)),
     single_note("list-deep", |size| format!("{}a\n", repeat_to_size("- ", size))),
+    single_note("list-deep-then-lines", |size| {
+        format!("{}a\n{}", repeat_to_size("- ", size / 2), repeat_to_size("b\n", size / 2))
+    }),
+    single_note("list-indented-then-lines", |size| {
+        let item = |depth: usize| format!("{}- a\n", "  ".repeat(depth));
+        format!("{}{}", generate_to_size(size / 2, item), repeat_to_size("b\n", size / 2))
+    }),
     single_note("table-wide", |size| {
         let columns = size / 8;
         format!("|{}\n|{}\n|{}\n", "a|".repeat(columns), "-|".repeat(columns), "b|".repeat(columns))
