@@ -4,17 +4,46 @@ use std::ops::Range;
 
 /// The lines of `text` in order, their ends included.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let bytes = text.as_bytes();
     let mut start = 0;
     std::iter::from_fn(move || {
-        let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
-        let length = match rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            Some(at) if rest.get(at..at + 2) == Some(b"\r\n") => at + 2,
-            Some(at) => at + 1,
-            None => rest.len(),
-        };
-        let line = start..start + length;
+        let line = start..line_end(text, start);
         start = line.end;
-        Some(line)
+        Some(line).filter(|line| !line.is_empty())
     })
+}
+
+/// The start of the line that the byte at `at` stands in.
+#[must_use]
+pub fn line_start(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    before.rfind(['\n', '\r']).map_or(0, |end| end + 1)
+}
+
+/// Behind the first line end at or after `at`; the end of `text` where there is none.
+#[must_use]
+pub fn line_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    match rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        Some(end) if rest.get(end..end + 2) == Some(b"\r\n") => at + end + 2,
+        Some(end) => at + end + 1,
+        None => text.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line_end, line_start, lines};
+
+    #[test]
+    fn a_line_ends_in_each_of_the_three_ways() {
+        let text = "one\ntwo\r\nthree\r\r\nfour";
+        let all: Vec<_> = lines(text).collect();
+        assert_eq!(all, [0..4, 4..9, 9..15, 15..17, 17..21]);
+        for line in all {
+            assert_eq!(line_start(text, line.start), line.start);
+            assert_eq!(line_end(text, line.start), line.end);
+        }
+        assert_eq!((line_start(text, 21), line_end(text, 21)), (17, 21));
+        assert_eq!((line_start("", 0), line_end("", 0)), (0, 0));
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use ::markdown::{line_end, line_start};
+
 use super::{BlockKind, Frontmatter, MarkdownBlock, markdown_start, walk};
 use crate::vault_scan::line_breaks::count_line_breaks;
 
@@ -13,7 +15,7 @@ pub struct Heading {
     pub level: usize,
     /// The text as written, without the signs.
     pub title: String,
-    /// 1-based.
+    /// 1-based. Lines are counted as editors and tools count them: by `\n`.
     pub line: usize,
     /// Byte offset of its first line.
     pub start: usize,
@@ -97,14 +99,14 @@ impl HeadingLineCounter {
 
 /// A heading with `#` signs or an underline.
 fn markdown_heading(text: &str, level: usize, span: &Range<usize>) -> Option<HeadingLines> {
-    let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let start = line_start(text, span.start);
     // The mark at the start of a file is no part of its first line.
     let start = if text.get(start..span.start)?.trim().is_empty() { start } else { span.start };
     let inner = text.get(span.clone())?.trim_end();
-    let last = span.start + inner.len();
-    let end = text.get(last..)?.find('\n').map_or(text.len(), |at| last + at + 1);
+    let end = line_end(text, span.start + inner.len());
     let title = atx_title(inner).unwrap_or_else(|| {
-        let above: Vec<&str> = inner.lines().map(str::trim).collect();
+        let lines = inner.split(['\n', '\r']).map(str::trim);
+        let above: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         let words = above.split_last().map_or(&[][..], |(_, words)| words);
         words.join(" ")
     });
@@ -122,16 +124,17 @@ fn atx_title(line: &str) -> Option<String> {
     let title = rest.strip_prefix([' ', '\t']).or_else(|| rest.is_empty().then_some(""))?;
     let closed = title.trim_end_matches('#');
     let title = if closed.is_empty() || closed.ends_with([' ', '\t']) { closed } else { title };
-    (!title.contains('\n')).then(|| title.trim().to_owned())
+    (!title.contains(['\n', '\r'])).then(|| title.trim().to_owned())
 }
 
 /// Lines such as `<h2 class="x">Title</h2>` in a block of HTML.
 fn html_headings(text: &str, span: &Range<usize>) -> Vec<HeadingLines> {
     let mut at = span.start;
     let mut found = Vec::new();
-    for line in text.get(span.clone()).unwrap_or_default().split_inclusive('\n') {
-        let lines = at..at + line.len();
+    while at < span.end {
+        let lines = at..line_end(text, at).min(span.end);
         at = lines.end;
+        let line = text.get(lines.clone()).unwrap_or_default();
         if let Some((level, title)) = parse_html_heading(line.trim_end()) {
             found.push(HeadingLines { level, title, lines });
         }
@@ -164,10 +167,7 @@ fn parse_html_heading(bare: &str) -> Option<(usize, String)> {
 /// Behind the last line with words.
 fn content_end(below: &str) -> usize {
     let words = below.trim_end().len();
-    if words == 0 {
-        return 0;
-    }
-    below.get(words..).and_then(|rest| rest.find('\n')).map_or(below.len(), |at| words + at + 1)
+    if words == 0 { 0 } else { line_end(below, words) }
 }
 
 #[cfg(test)]

@@ -95,6 +95,7 @@ pub const SHAPES: &[NoteShape] = &[
         others: |size| (0..size / 512).map(|n| format!("Folder {n}/Same.md")).collect(),
     },
     single_note("headings", |size| repeat_to_size("# Same\n\na\n\n", size)),
+    single_note("headings-of-mac", |size| repeat_to_size("# Same\ra\r", size)),
     single_note("heading-long", |size| {
         format!("# {}\n\n{}", repeat_to_size("tea ", size / 2), repeat_to_size("a\n\n", size / 2))
     }),

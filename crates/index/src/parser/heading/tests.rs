@@ -45,3 +45,27 @@ fn text_under_a_heading_ends_before_the_next_one_of_any_level() {
     assert_eq!(&text[..13], "# A\none\n\ntwo\n");
     assert_eq!(&text[..19], "# A\none\n\ntwo\n\n## B\n");
 }
+
+#[test]
+fn a_heading_and_the_text_under_it_end_at_line_ends_of_every_kind() {
+    for line_end in ["\n", "\r\n", "\r"] {
+        let parts = [
+            "# A\none\n\n",
+            "Two\nlines\n---\ntwo\nmore\n\n",
+            "####### seven\n===\n",
+            "## B ##\n\n",
+            "<h3>C</h3>\nthree\n",
+        ];
+        let parts = parts.map(|part| part.replace('\n', line_end));
+        let text = parts.concat();
+        let found = headings(&text);
+        let titles: Vec<_> = found.iter().map(|h| (h.level, h.title.as_str())).collect();
+        let expected = [(1, "A"), (2, "Two lines"), (1, "####### seven"), (2, "B"), (3, "C")];
+        assert_eq!(titles, expected, "{text:?}");
+        let starts: Vec<_> = parts.iter().map(|part| text.find(part.as_str()).unwrap()).collect();
+        assert_eq!(found.iter().map(|h| h.start).collect::<Vec<_>>(), starts, "{text:?}");
+        let below: Vec<_> =
+            found.iter().map(|h| text[h.body..h.end].replace(line_end, "|")).collect();
+        assert_eq!(below, ["one|", "two|more|", "", "", "three|"], "{text:?}");
+    }
+}

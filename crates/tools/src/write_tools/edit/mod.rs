@@ -163,7 +163,7 @@ fn insert_at(text: &str, at: usize, new: &str) -> String {
     let ends = LineEnd::of(text);
     let mut lines = ends.convert(strip_last_break(new));
     let before = text.get(..at).unwrap_or_default();
-    if before.is_empty() || before.ends_with('\n') {
+    if before.is_empty() || before.ends_with(['\n', '\r']) {
         lines.push_str(ends.as_str());
     } else {
         lines.insert_str(0, ends.as_str());

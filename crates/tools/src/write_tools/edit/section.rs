@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use index::parser::{Heading, headings};
+use markdown::{line_end, line_start};
 use protocol::NotePath;
 
 use super::{EditResult, frontmatter, insert_at, line_ranges, splice, strip_last_break};
@@ -146,7 +147,7 @@ impl SectionBody {
         }
         let ends = LineEnd::of(text);
         let mut lines = ends.convert(strip_last_break(new));
-        if text.get(self.words.clone()).is_some_and(|old| old.ends_with('\n')) {
+        if text.get(self.words.clone()).is_some_and(|old| old.ends_with(['\n', '\r'])) {
             lines.push_str(ends.as_str());
         }
         splice(text, self.words.clone(), &lines)
@@ -157,16 +158,11 @@ impl SectionBody {
 /// `range` when no line has any.
 fn trim_blank_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let part = text.get(range.clone()).unwrap_or_default();
-    let mut lines = line_ranges(part)
-        .into_iter()
-        .filter(|line| part.get(line.clone()).is_some_and(|line| !line.trim().is_empty()));
-    match lines.next() {
-        Some(first) => {
-            let last = lines.next_back().unwrap_or_else(|| first.clone());
-            range.start + first.start..range.start + last.end
-        }
-        None => range.start..range.start,
+    let (first, last) = (part.len() - part.trim_start().len(), part.trim_end().len());
+    if last == 0 {
+        return range.start..range.start;
     }
+    range.start + line_start(part, first)..range.start + line_end(part, last)
 }
 
 /// A block with an id: a list item, a paragraph, or what stands before a line of just `^id`.

@@ -58,6 +58,15 @@ fn the_text_under_a_heading_is_replaced_or_added_to() {
 }
 
 #[test]
+fn text_goes_under_its_heading_where_lines_end_in_bare_returns() {
+    let note = "# A\rone\r\r# B\rtwo\r";
+    check(note, section("A", "append", "x"), "# A\rone\rx\n\r# B\rtwo\r");
+    check(note, section("A", "prepend", "x"), "# A\rx\none\r\r# B\rtwo\r");
+    check(note, section("A", "replace", "x"), "# A\rx\n\r# B\rtwo\r");
+    check(note, section("B", "append", "x"), "# A\rone\r\r# B\rtwo\rx\n");
+}
+
+#[test]
 fn a_block_is_found_by_its_id() {
     let note = "# H\nold\nwords ^p\n\n- one\n- two ^i\n- three\n\n| t |\n\n^t\n";
     let with = |from: &str, to: &str| note.replace(from, to);
