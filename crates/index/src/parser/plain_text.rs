@@ -7,6 +7,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::nesting::limit_nesting;
 
+/// Items are indented by so many levels at most, so that a list in lists is not as long as the square of their number.
+const MAX_INDENTED_LEVELS: usize = 16;
+
 /// The text without the marks of Markdown; one that is nested too deep keeps them. Lists keep their bullets and numbers,
 /// and a link keeps its address in round brackets. `<` and `>` become `‹` and `›` (`->`, `=>`, `<=` and `>=` one sign
 /// each), because what shows notifications often takes everything between them for a tag and drops it.
@@ -48,12 +51,13 @@ fn intraword_marker<'a>(text: &'a str, place: &Range<usize>) -> Option<&'a str> 
     let before = text.get(..place.start)?.chars().next_back();
     let after = text.get(place.end..)?.chars().next();
     let emphasized = text.get(place.clone())?;
-    let length = emphasized.len() - emphasized.trim_start_matches(['*', '_', '~']).len();
+    // A thousand signs are five hundred emphases in each other: only the mark of this one is looked at.
+    let signs = emphasized.chars().take(2).take_while(|sign| matches!(sign, '*' | '_' | '~'));
     [before, after]
         .into_iter()
         .flatten()
         .any(char::is_alphanumeric)
-        .then(|| emphasized.get(..length.min(2)))
+        .then(|| emphasized.get(..signs.count()))
         .flatten()
 }
 
@@ -134,7 +138,8 @@ impl PlainTextWriter {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push('\n');
         }
-        self.text.push_str(&"  ".repeat(self.lists.len().saturating_sub(1)));
+        let levels = self.lists.len().saturating_sub(1).min(MAX_INDENTED_LEVELS);
+        self.text.push_str(&"  ".repeat(levels));
         match self.lists.last_mut() {
             Some(Some(number)) => {
                 let mark = format!("{number}. ");
@@ -168,13 +173,13 @@ fn strip_wikilinks(text: &str) -> String {
     let mut rest = text;
     while let Some((before, link)) = rest.split_once("[[") {
         plain.push_str(before);
-        match link.split_once("]]") {
-            Some((inside, behind)) if is_link_target(inside) => {
+        match link_target(link) {
+            Some((inside, behind)) => {
                 let mut parts = inside.rsplit('|').filter(|part| !part.trim().is_empty());
                 plain.push_str(parts.next().unwrap_or(inside));
                 rest = behind;
             }
-            _ => {
+            None => {
                 plain.push_str("[[");
                 rest = link;
             }
@@ -183,9 +188,12 @@ fn strip_wikilinks(text: &str) -> String {
     plain + rest
 }
 
-/// Whether that is what stands in a link to a note, and not in a condition or a list of lists.
-fn is_link_target(inside: &str) -> bool {
-    !inside.is_empty() && inside.trim() == inside && !inside.contains(['\n', '[', ']'])
+/// The words between the brackets of a link to a note, and the text behind it; `None` for a condition or a list of
+/// lists. Looks no further than a link goes, so that brackets which nothing closes cost no more.
+fn link_target(link: &str) -> Option<(&str, &str)> {
+    let (inside, end) = link.split_at_checked(link.find(['\n', '[', ']'])?)?;
+    let is_target = !inside.is_empty() && inside.trim() == inside;
+    Some((inside, end.strip_prefix("]]")?)).filter(|_| is_target)
 }
 
 fn replace_angle_brackets(text: &str) -> String {
@@ -224,6 +232,35 @@ mod tests {
             ("Saved to inbox/Inbox.md.", "Saved to inbox/Inbox.md."),
         ] {
             assert_eq!(plain_text(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_ends_before_the_next_bracket_and_on_its_line() {
+        for (text, expected) in [
+            ("[[a [[b]] c]]", "[[a b c]]"),
+            ("[[a] b]] [[c]]", "[[a] b]] c"),
+            ("[[a\nb]] [[c|d|]]", "[[a\nb]] d"),
+            ("[[ a]] [[]] [[a", "[[ a]] [[]] [[a"),
+        ] {
+            assert_eq!(strip_wikilinks(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_at_most_twenty_times_as_long_when_it_is_plain() {
+        for text in [
+            "- ".repeat(60) + "a\n",
+            ("1. ".repeat(60) + "a\n").repeat(100),
+            "- ".repeat(2_000) + "a\n",
+            "> - ".repeat(30) + "a\n",
+            (0..60).map(|depth| "  ".repeat(depth) + "- a\n").collect(),
+            // Each of these was read to its end for each of its signs.
+            "[[a ".repeat(100_000),
+            "*".repeat(100_000) + "a" + &"*".repeat(100_000),
+        ] {
+            let plain = plain_text(&text);
+            assert!(plain.len() <= 20 * text.len(), "{} of {:?}", plain.len(), text.get(..20));
         }
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Duration;
 
+use index::parser::plain_text;
 use index::{GrepQuery, NoteFilter};
 use protocol::ChangeSet;
 use serde_json::json;
@@ -44,6 +45,9 @@ pub(super) const OPERATIONS: &[(&str, NoteOperation)] = &[
     ("private", |stage| {
         black_box(markdown::privacy(&private_rules(), stage.text.as_bytes()));
         stage.vault.list().expect("listed");
+    }),
+    ("plain", |stage| {
+        black_box(plain_text(&stage.text));
     }),
     ("merge", merge_edits),
 ];
