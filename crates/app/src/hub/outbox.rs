@@ -20,8 +20,9 @@ use tokio::time::Instant;
 
 use crate::events::publisher::DomainEvent;
 use crate::hub::fallback_capture;
+use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::undelivered_error;
+use crate::support::errors::{store_error, undelivered_error};
 use crate::vault_session::VaultSession;
 
 /// The hub shows notifications one second apart; a little more keeps them from merging.
@@ -223,7 +224,7 @@ pub(crate) async fn run_delivery_loop(
                 vault.outbox_ready.notified().await;
                 Ok(())
             }
-            Err(error) => Err(error),
+            Err(error) => Err(store_error(error)),
         };
         if let Err(error) = delivered {
             tracing::warn!(%error, "notifications wait");
@@ -313,12 +314,12 @@ async fn deliver_one(
     row: OutboxRow,
     last: &mut Option<InFlightNotification>,
     pace: &mut SendThrottle,
-) -> Result<DeliveryStatus, StoreError> {
+) -> Result<DeliveryStatus, UserError> {
     let hub = row.push.hub.clone();
     let under_way = match last.take().filter(|last| last.id == row.id) {
         Some(under_way) => last.insert(under_way),
         None => {
-            let unread = Some(pace.throttle(row.push).await);
+            let unread = Some(pace.throttle(row.push).await?);
             last.insert(InFlightNotification { id: row.id, unread })
         }
     };
@@ -328,7 +329,7 @@ async fn deliver_one(
         }
         under_way.unread = None;
     }
-    vault.store.outbox_sent(row.id).await?;
+    vault.store.outbox_sent(row.id).await.map_err(store_error)?;
     Ok(DeliveryStatus::Read)
 }
 
@@ -345,7 +346,11 @@ impl SendThrottle {
     }
 
     /// Waits until the hub will show one more, and gives it a title that it will not merge.
-    async fn throttle(&mut self, push: OutboxPush) -> HubResponse {
+    async fn throttle(&mut self, push: OutboxPush) -> Result<HubResponse, UserError> {
+        let OutboxPush { message_id, title, body, priority, .. } = push;
+        // A hub shows the text as it comes, and drops everything that looks like a tag.
+        let to_plain = move || (plain_text(&title.unwrap_or_default()), plain_text(&body));
+        let (title, body) = run_blocking(to_plain).await?;
         if let Some((last, _)) = self.sent.back() {
             tokio::time::sleep_until(*last + self.pace.scale(MIN_SEND_INTERVAL)).await;
         }
@@ -354,14 +359,12 @@ impl SendThrottle {
         {
             tokio::time::sleep_until(first + self.pace.scale(MINUTE)).await;
         }
-        // A hub shows the text as it comes, and drops everything that looks like a tag.
-        let (title, body) = (plain_text(&push.title.unwrap_or_default()), plain_text(&push.body));
         // Two titles may differ in their marks alone, so the titles as they are shown are told apart.
         let title = self.distinct_title(title, Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));
-        let priority = parse_priority(&push.priority);
-        let message_id = id_at_hub(&push.message_id).to_owned();
-        HubResponse::Notification { message_id, title, body, priority }
+        let priority = parse_priority(&priority);
+        let message_id = id_at_hub(&message_id).to_owned();
+        Ok(HubResponse::Notification { message_id, title, body, priority })
     }
 
     fn distinct_title(&self, title: String, now: Instant) -> String {

@@ -1,5 +1,9 @@
 //! The notifications of a turn, by how the turn ended.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
 use protocol::{
     CallResult, ConversationId, MessageId, Origin, Role, Timestamp, TokenUsage, TurnId,
 };
@@ -97,13 +101,18 @@ fn a_stopped_turn_and_pending_changes_are_told() {
     );
 }
 
+/// One notification when the hub will show it.
+async fn throttled(pace: &mut SendThrottle, row: &InboxRow, body: &str) -> HubResponse {
+    pace.throttle(notification_for(row, body, "normal")).await.expect("made plain")
+}
+
 #[tokio::test(start_paused = true)]
 async fn two_in_a_row_never_have_one_title_and_keep_their_distance() {
     let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
     let begun = Instant::now();
     let mut titles = Vec::new();
     for _ in 0..3 {
-        let sent = pace.throttle(notification_for(&row(), "words", "normal")).await;
+        let sent = throttled(&mut pace, &row(), "words").await;
         let HubResponse::Notification { title, .. } = sent else {
             panic!("a notification: {sent:?}")
         };
@@ -112,7 +121,7 @@ async fn two_in_a_row_never_have_one_title_and_keep_their_distance() {
     assert_eq!(titles, ["remember milk", "remember milk (2)", "remember milk (3)"]);
     assert_eq!(begun.elapsed(), MIN_SEND_INTERVAL * 2);
     tokio::time::advance(TITLE_MERGE_WINDOW * 2).await;
-    let later = pace.throttle(notification_for(&row(), "words", "normal")).await;
+    let later = throttled(&mut pace, &row(), "words").await;
     assert!(matches!(later, HubResponse::Notification { title, .. } if title == "remember milk"));
 }
 
@@ -133,7 +142,7 @@ async fn a_notification_is_plain_text_that_survives_a_hub_which_drops_tags() {
     let row = InboxRow { text: "**a < b**".into(), ..row() };
     let body = "[[N|x]] <m@x.org> says *a < b* and b > c.";
     let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
-    let sent = pace.throttle(notification_for(&row, body, "normal")).await;
+    let sent = throttled(&mut pace, &row, body).await;
     let HubResponse::Notification { title, body: sent, .. } = sent else {
         panic!("a notification: {sent:?}")
     };
@@ -145,13 +154,24 @@ async fn a_notification_is_plain_text_that_survives_a_hub_which_drops_tags() {
     assert_eq!(without_tags(body), "[[N|x]]  says *a  c.");
 }
 
+#[tokio::test]
+async fn a_long_answer_is_made_plain_beside_other_tasks() {
+    let (row, body) = (row(), "- **a** [[N|x]]\n".repeat(50_000));
+    let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
+    let mut sending = pin!(throttled(&mut pace, &row, &body));
+    let polled = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context))).await;
+    assert!(polled.is_pending(), "nothing else ran meanwhile");
+    let HubResponse::Notification { body, .. } = sending.await else { panic!("a notification") };
+    assert_eq!(body, vec!["• a x"; 50_000].join("\n"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn titles_that_differ_in_their_marks_alone_are_told_apart() {
     let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
     let mut titles = Vec::new();
     for text in ["**Milk**", "Milk", "*Milk*", "Eggs"] {
         let row = InboxRow { text: text.into(), ..row() };
-        let sent = pace.throttle(notification_for(&row, "words", "normal")).await;
+        let sent = throttled(&mut pace, &row, "words").await;
         let HubResponse::Notification { title, .. } = sent else {
             panic!("a notification: {sent:?}")
         };
@@ -165,7 +185,7 @@ async fn no_minute_has_more_than_the_hub_shows() {
     let mut pace = SendThrottle::new(llm::TimeScale::REAL_TIME);
     let mut sent = Vec::new();
     for _ in 0..MAX_PER_MINUTE * 3 {
-        pace.throttle(notification_for(&row(), "words", "normal")).await;
+        throttled(&mut pace, &row(), "words").await;
         sent.push(Instant::now());
     }
     for window in sent.windows(MAX_PER_MINUTE + 1) {
