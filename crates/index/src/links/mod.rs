@@ -9,6 +9,7 @@ mod canvas;
 mod graph;
 mod link_format;
 mod link_text;
+mod name_cache;
 mod prefilter;
 mod resolver;
 mod rewrite;
@@ -21,6 +22,7 @@ mod tests;
 pub use graph::{Backlink, LinkGraph, OutgoingLink};
 pub use link_format::LinkFormat;
 pub use link_text::LinkText;
+pub(crate) use name_cache::NameCache;
 pub use resolver::LinkResolver;
 pub(crate) use resolver::{
     FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to,

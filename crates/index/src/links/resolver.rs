@@ -12,6 +12,8 @@ use std::collections::{HashMap, HashSet};
 use protocol::NotePath;
 use unicode_normalization::UnicodeNormalization;
 
+use super::name_cache::NameCache;
+
 /// The files of a vault by name.
 #[derive(Debug, Clone, Default)]
 pub struct LinkResolver {
@@ -31,7 +33,7 @@ pub(crate) trait FileNames {
 }
 
 /// A file, and its path folded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NamedFile<'n> {
     pub(crate) path: &'n NotePath,
     pub(crate) folded: Cow<'n, str>,
@@ -112,12 +114,12 @@ pub(crate) fn candidates<'n>(
     source: &NotePath,
 ) -> Vec<&'n NotePath> {
     let here = source.folder().map(fold_name).unwrap_or_default();
-    candidates_from(names, link, &here)
+    candidates_from(&mut NameCache::new(names), link, &here)
 }
 
 /// The same for a link that stands in a note of the folder `here`, [folded](fold_name); empty at the top.
 pub(crate) fn candidates_from<'n>(
-    names: &'n impl FileNames,
+    names: &mut NameCache<'n, impl FileNames>,
     link: &str,
     here: &str,
 ) -> Vec<&'n NotePath> {
@@ -141,25 +143,29 @@ pub(crate) fn candidates_from<'n>(
 }
 
 /// The file at a path from the top, with or without `.md`.
-fn at_exact_path<'n>(names: &'n impl FileNames, whole: Option<&str>) -> Vec<&'n NotePath> {
+fn at_exact_path<'n>(
+    names: &mut NameCache<'n, impl FileNames>,
+    whole: Option<&str>,
+) -> Vec<&'n NotePath> {
     let Some(whole) = whole else { return Vec::new() };
     let with_md = format!("{whole}.md");
-    let spellings = [whole, with_md.as_str()];
-    let found = spellings.iter().find_map(|spelling| {
-        names.files_named(file_name(spelling)).into_iter().find(|file| file.folded == **spelling)
+    let found = [whole, with_md.as_str()].into_iter().find_map(|spelling| {
+        let files = names.files_ending_in(spelling);
+        files.iter().find(|file| file.folded == spelling).map(|file| file.path)
     });
-    found.into_iter().map(|file| file.path).collect()
+    found.into_iter().collect()
 }
 
 /// The files whose path ends in `path`, at a `/`. A name with its extension counts first.
-fn ending_in<'n>(names: &'n impl FileNames, path: &str) -> Vec<NamedFile<'n>> {
+fn ending_in<'n>(names: &mut NameCache<'n, impl FileNames>, path: &str) -> Vec<NamedFile<'n>> {
     let with_md = format!("{path}.md");
     for spelling in [path, with_md.as_str()] {
-        let mut found = names.files_named(file_name(spelling));
-        found.retain(|file| {
+        let ends_in_it = |file: &&NamedFile<'_>| {
             let folders = file.folded.strip_suffix(spelling);
             folders.is_some_and(|folders| folders.is_empty() || folders.ends_with('/'))
-        });
+        };
+        let files = names.files_ending_in(spelling).iter();
+        let found: Vec<NamedFile<'n>> = files.filter(ends_in_it).cloned().collect();
         if !found.is_empty() {
             return found;
         }

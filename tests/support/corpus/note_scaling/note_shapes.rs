@@ -94,6 +94,11 @@ pub const SHAPES: &[NoteShape] = &[
         text: |size| repeat_to_size("[[Same]]\n", size),
         others: |size| (0..size / 512).map(|n| format!("Folder {n}/Same.md")).collect(),
     },
+    NoteShape {
+        name: "one-name-in-many-folders",
+        text: |size| generate_to_size(size, |n| format!("[[{n}/Same]]\n")),
+        others: |size| (0..size / 512).map(|n| format!("{n}/Same.md")).collect(),
+    },
     single_note("headings", |size| repeat_to_size("# Same\n\na\n\n", size)),
     single_note("headings-of-mac", |size| repeat_to_size("# Same\ra\r", size)),
     single_note("heading-long", |size| {
