@@ -101,8 +101,11 @@ fn edit_note(stage: &ScalingFixture) {
         let call = json!({ "path": NOTE, "heading": heading, "action": "append", "text": "x" });
         stage.call_tool("edit_section", call);
     }
+    let items = stage.text.lines().filter_map(|line| line.strip_prefix("  - "));
+    let items: Vec<&str> = items.chain(["x"]).collect();
     for call in [
         json!({ "path": NOTE, "property": "aliases", "action": "append", "value": ["x", "y"] }),
+        json!({ "path": NOTE, "property": "aliases", "action": "set", "value": items }),
         json!({ "path": NOTE, "property": "status", "action": "set", "value": "open" }),
     ] {
         stage.call_tool("set_property", call);

@@ -1,6 +1,6 @@
 //! A property in the frontmatter: set, taken away, or added to.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use markdown::NoteStart;
@@ -222,11 +222,13 @@ impl<'a> ItemLines<'a> {
 
     /// The lines with these items; those that are there already keep their lines.
     fn with_items(&self, wanted: &[String], ends: &str) -> String {
-        let mut there: Vec<_> = self.items.iter().map(Some).collect();
+        let mut there: HashMap<&str, VecDeque<&str>> = HashMap::new();
+        for (item, lines) in &self.items {
+            there.entry(item).or_default().push_back(lines);
+        }
         let lines = wanted.iter().map(|item| {
-            let same = there.iter_mut().find(|line| line.is_some_and(|(is, _)| is == item));
-            match same.and_then(Option::take) {
-                Some((_, lines)) => (*lines).to_owned(),
+            match there.get_mut(item.as_str()).and_then(VecDeque::pop_front) {
+                Some(lines) => lines.to_owned(),
                 None => format!("{}- {item}{ends}", self.indentation),
             }
         });

@@ -120,6 +120,11 @@ fn comments_stay_when_a_list_is_set() {
         &with("  # first\n  - one # 1\n  - \"# two\"\n", "  - new\n  # first\n  - one # 1\n"),
     );
     check(note, set(json!(["one", "one"])), &with("- \"# two\"", "- one"));
+    check(
+        "---\na:\n  - x # 1\n  - y\n  - x # 2\n---\n",
+        property("a", "set", json!(["y", "x", "x", "x"])),
+        "---\na:\n  - y\n  - x # 1\n  - x # 2\n  - x\n---\n",
+    );
     for value in [json!("one"), json!([])] {
         refused(note, set(value), "comments among its lines");
     }
