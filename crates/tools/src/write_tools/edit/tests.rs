@@ -121,9 +121,9 @@ fn comments_stay_when_a_list_is_set() {
     );
     check(note, set(json!(["one", "one"])), &with("- \"# two\"", "- one"));
     check(
-        "---\na:\n  - x # 1\n  - y\n  - x # 2\n---\n",
-        property("a", "set", json!(["y", "x", "x", "x"])),
-        "---\na:\n  - y\n  - x # 1\n  - x # 2\n  - x\n---\n",
+        "---\na:\n  - x # 1\n  - z\n  - x # 2\n---\n",
+        property("a", "set", json!(["z", "x", "x", "x"])),
+        "---\na:\n  - z\n  - x # 1\n  - x # 2\n  - x\n---\n",
     );
     for value in [json!("one"), json!([])] {
         refused(note, set(value), "comments among its lines");
