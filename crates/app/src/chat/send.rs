@@ -45,7 +45,7 @@ pub(crate) struct UserMessage {
 pub(crate) enum WithNote {
     /// No note, and none is mentioned: the user is not in the window.
     Never,
-    /// The active one.
+    /// The note that is open in the window.
     Active,
     /// The one that the composer showed; `None` where it showed none.
     Shown(Option<NotePath>),

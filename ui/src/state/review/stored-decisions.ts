@@ -15,7 +15,7 @@ interface KeptNote {
   readonly choices: readonly KeptChoice[];
 }
 
-/** The decisions of one conversation. */
+/** Decided places of one conversation, kept until they are applied. */
 interface ConversationDecisions {
   readonly vault: VaultId | null;
   readonly changeSet: ChangeSetId;
