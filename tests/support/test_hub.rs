@@ -128,12 +128,20 @@ impl TestHub {
 
     /// Resolves with the first notification for the message that comes out of the hub.
     pub async fn wait_for_notification(&self, message: &str) -> HubNotification {
-        self.wait_for_first("a notification", |seen| match seen {
+        self.wait_for_notification_within(message, TEST_TIMEOUT).await
+    }
+
+    /// As [`Self::wait_for_notification`], for a model that may take so long.
+    pub async fn wait_for_notification_within(
+        &self,
+        message: &str,
+        timeout: Duration,
+    ) -> HubNotification {
+        let select = |seen: &LocalHubEvent| match seen {
             LocalHubEvent::Notified { id, notice, .. } if id == message => Some(notice.clone()),
             _ => None,
-        })
-        .await
-        .1
+        };
+        self.wait_for_first_within("a notification", select, timeout).await.1
     }
 
     /// Resolves once a notification for the message says this.
@@ -160,12 +168,21 @@ impl TestHub {
         what: &str,
         select: impl Fn(&LocalHubEvent) -> Option<T>,
     ) -> (Instant, T) {
+        self.wait_for_first_within(what, select, TEST_TIMEOUT).await
+    }
+
+    async fn wait_for_first_within<T>(
+        &self,
+        what: &str,
+        select: impl Fn(&LocalHubEvent) -> Option<T>,
+        timeout: Duration,
+    ) -> (Instant, T) {
         let find = |all: &Vec<(Instant, LocalHubEvent)>| {
             all.iter().find_map(|(at, seen)| select(seen).map(|found| (*at, found)))
         };
         let mut all = self.seen.subscribe();
         let found = all.wait_for(|all| find(all).is_some());
-        let Ok(found) = tokio::time::timeout(TEST_TIMEOUT, found).await else {
+        let Ok(found) = tokio::time::timeout(timeout, found).await else {
             panic!("{what} did not come; the hub saw {:#?}", self.events())
         };
         find(&found.expect("the list is held by `self`")).expect("it was found a moment ago")

@@ -34,6 +34,9 @@ const WINDOW_VARIABLE: &str = "VAULTMATE_LOCAL_MODEL_CTX";
 /// To load the weights takes no longer.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// A model on few cores may repeat itself up to the length limit before it answers.
+const HUB_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// A model with fewer parameters may do anything: whether it did what it was told is only printed.
 const CAPABLE_PARAMETERS: u64 = 3_000_000_000;
 
@@ -404,7 +407,7 @@ async fn a_session_with_a_real_model_comes_to_its_ends() {
     let before = home.notes.try_read("inbox/Inbox.md").unwrap_or_default();
     hub.wait_for_registration().await;
     let id = hub.send("remember oat milk").await;
-    hub.wait_for_notification(&id).await;
+    hub.wait_for_notification_within(&id, HUB_TIMEOUT).await;
     let all: Vec<String> = home
         .notes
         .snapshot()
