@@ -20,6 +20,9 @@ use crate::{Reply, ScriptedModel, TempVault};
 /// Where messages may add at once.
 const INBOX: &str = "inbox/Inbox.md";
 
+/// The line that the model adds for each message; once other notes were read, it waits for a review.
+const KEPT_LINE: &str = "- kept";
+
 /// No message may change it without the user's decision.
 const PROTECTED_NOTE: &str = "Outside.md";
 const PROTECTED_TEXT: &str = "# Outside\n\nThe first line.\n";
@@ -158,7 +161,7 @@ impl FrameFixture {
         let settled = async {
             let mut window = self.window.clone();
             loop {
-                if !window.borrow_and_update().is_busy() && self.inbox_additions() >= items {
+                if !window.borrow_and_update().is_busy() && self.finished_work() >= items {
                     return None;
                 }
                 if window.changed().await.is_err() {
@@ -182,10 +185,13 @@ impl FrameFixture {
         Ok(messages)
     }
 
-    /// How many things were added to the inbox; each message adds one.
-    pub(super) fn inbox_additions(&self) -> usize {
+    /// How many messages were worked on: the model answered after its calls, or the message was kept whole.
+    pub(super) fn finished_work(&self) -> usize {
         let inbox = self.notes.try_read(INBOX).unwrap_or_default();
-        inbox.lines().filter(|line| line.starts_with("- ")).count()
+        let is_kept_whole = |line: &&str| line.starts_with("- ") && *line != KEPT_LINE;
+        let kept = inbox.lines().filter(is_kept_whole).count();
+        let requests = self.model.requests();
+        kept + requests.iter().filter(|request| !tool_results(request).is_empty()).count()
     }
 
     /// Files that should not be, or not be so.
@@ -222,7 +228,7 @@ fn reply(request: &Value) -> Reply {
         return Reply::text("Done.");
     }
     let edit = json!({ "path": PROTECTED_NOTE, "old_text": "first", "new_text": "FIRST" });
-    let keep = json!({ "path": INBOX, "content": "- kept" });
+    let keep = json!({ "path": INBOX, "content": KEPT_LINE });
     Reply::calls(vec![("append_file", keep), ("edit_file", edit)])
 }
 

@@ -256,8 +256,8 @@ impl FrameTrial<'_> {
         };
         let mut wrong = Vec::new();
         let expected = self.expected_message_count();
-        if messages.len() != expected || self.stage.inbox_additions() != expected {
-            let (shown, added) = (messages.len(), self.stage.inbox_additions());
+        if messages.len() != expected || self.stage.finished_work() != expected {
+            let (shown, added) = (messages.len(), self.stage.finished_work());
             wrong.push(format!("{shown} messages and {added} units of work, not {expected}"));
         }
         let strange = self.stage.unexpected_files();
