@@ -84,7 +84,7 @@ async fn hub_send_presents_the_token_of_the_file_or_the_environment() {
                 let is_none = matches!(source, TokenSource::Nowhere);
                 assert_eq!(presented.is_none(), is_none, "{source:?}");
                 assert_eq!(said.code, Some(1), "{said:?}");
-                assert!(said.stderr.contains("pass the token it was started with"), "{said:?}");
+                assert!(said.stderr.contains("Pass the token it was started with"), "{said:?}");
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Messages from the hub are kept before they are acknowledged, worked on once, and answered.
 
+mod ignored_messages;
+
 use std::time::Duration;
 
-use app::TimeScale;
 use protocol::chat::conversation::ChatItem;
 use protocol::{AppEvent, Mode, NoteDiff, TurnStatus};
 use serde_json::{Value, json};
@@ -393,62 +394,6 @@ async fn turn_status(
         ChatItem::Ended { status, .. } => Some(*status),
         _ => None,
     })
-}
-
-/// So many notifications for a message to a model that answers so, and what the inbox holds then.
-async fn process_message(
-    replies: Vec<Reply>,
-    mode: Mode,
-    notifications: usize,
-) -> (Vec<String>, String) {
-    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
-    let model = ScriptedModel::start(replies).await;
-    let settings = with_mode(with_hub(settings_with_model(&model), &hub.url()), mode);
-    let running = home.open_with_time_scale(settings, TimeScale::divided_by(100)).await;
-    let mut line = hub.accept().await;
-    line.deliver("m-1", "remember oat milk").await;
-    assert_eq!(line.next_response().await, acknowledgement("m-1"));
-    let mut told = Vec::new();
-    for _ in 0..notifications {
-        told.push(line.next_response().await.payload["body"].as_str().expect("a text").to_owned());
-    }
-    running.quit().await;
-    assert_eq!(line.remaining_responses().await, [], "nothing else is told");
-    model.finish();
-    (told, home.notes.try_read(INBOX).unwrap_or_default())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_a_model_ignores_is_kept_as_it_is() {
-    let kept = "- remember oat milk\n";
-    let advice = || vec![Reply::text("Always remember to buy oat milk.")];
-    let (told, inbox) = process_message(advice(), Mode::Auto, 2).await;
-    assert_eq!(told, ["Always remember to buy oat milk.", "Saved to inbox/Inbox.md."]);
-    assert_eq!(inbox, kept);
-
-    // It says so by a tool alone.
-    let calls = vec![("send_message", json!({ "message": "Saved." }))];
-    let replies = vec![Reply::calls(calls), Reply::text("")];
-    let (told, inbox) = process_message(replies, Mode::Auto, 2).await;
-    assert_eq!(told, ["Saved.", "Saved to inbox/Inbox.md."]);
-    assert_eq!(inbox, kept);
-
-    // It says so by a tool, and looks for it in vain.
-    let calls = vec![
-        ("send_message", json!({ "message": "I shall." })),
-        ("find_notes", json!({ "query": "zanzibar" })),
-    ];
-    let replies = vec![Reply::calls(calls), Reply::text("Noted.")];
-    let (told, inbox) = process_message(replies, Mode::Auto, 1).await;
-    assert_eq!(told, ["An answer needs your approval in Vaultmate."], "it looked at all notes");
-    assert_eq!(inbox, kept);
-
-    // The controls: a question that the notes answer, and a mode in which nothing is written.
-    let calls = vec![("read_file", json!({ "path": "Alpha.md" }))];
-    let replies = vec![Reply::calls(calls), Reply::text("It is the first.")];
-    assert_eq!(process_message(replies, Mode::Auto, 1).await.1, "");
-    let (told, inbox) = process_message(advice(), Mode::ReadOnly, 1).await;
-    assert_eq!((told, inbox.as_str()), (vec!["Always remember to buy oat milk.".to_owned()], ""));
 }
 
 /// A hub message after which a model plans this call, and then one about which it does nothing.

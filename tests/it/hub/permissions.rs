@@ -127,14 +127,14 @@ async fn an_answer_from_outside_its_places_needs_approval_over_a_restart() {
         with_writable_note(with_hub(settings_with_model(&model), &hub.url()), "Lists/Shopping.md");
     let running = home.open(settings.clone()).await;
     let mut line = hub.accept().await;
-    line.deliver("m-1", "what is on my list").await;
+    line.deliver("m-1", "what is on my list?").await;
     assert_eq!(line.next_response().await.kind, "ack");
     assert_eq!(
         next_notification_body(&mut line).await,
         "Milk.",
         "the control: it was read in its places"
     );
-    line.deliver("m-2", "what does Alpha say").await;
+    line.deliver("m-2", "what does Alpha say?").await;
     assert_eq!(line.next_response().await.kind, "ack");
     assert_eq!(
         next_notification_body(&mut line).await,

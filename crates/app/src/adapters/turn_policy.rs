@@ -448,7 +448,8 @@ impl AppTurnPolicy {
                 let (provider, message) = (Arc::clone(provider), row.text);
                 let inbox = writable_notes::inbox_path(&who.settings.hub)?;
                 let undone = self.ineffective_calls(turn).await?;
-                Arc::new(CaptureIfIgnored { provider, inbox, ineffective_calls: undone, message })
+                let (ineffective_calls, registry) = (undone, Arc::clone(&self.registry));
+                Arc::new(CaptureIfIgnored { provider, inbox, ineffective_calls, message, registry })
                     as _
             }
             None => Arc::clone(provider),

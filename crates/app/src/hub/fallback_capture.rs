@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
-use llm::Capabilities;
 use llm::model::{
     ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, OWN_CALL_PREFIX, StopReason,
     ToolCall,
 };
 use llm::provider::{ModelStream, Provider};
+use llm::tool_api::tool::ToolEffect;
+use llm::{Capabilities, ToolRegistry};
 use protocol::notes::invisible::without_invisible;
 use protocol::{CallId, ModelInfo, NotePath, Question, Role, TokenUsage};
 use serde_json::{Value, json};
@@ -75,8 +76,9 @@ impl Provider for FallbackCapture {
 }
 
 /// Asks a model about a hub message, and keeps the message where the model ends its answer having
-/// done nothing: it changed nothing, found nothing and asked nothing. A small model answers
-/// “remember oat milk” with “Always remember to buy oat milk”, and nothing would be saved.
+/// done nothing: it changed nothing and asked nothing, and found nothing for a question. A small model
+/// answers “remember oat milk” with “Always remember to buy oat milk”, perhaps after a search, and
+/// nothing would be saved.
 pub(crate) struct CaptureIfIgnored {
     pub(crate) provider: Arc<dyn Provider>,
     /// The note to which they are added.
@@ -85,10 +87,15 @@ pub(crate) struct CaptureIfIgnored {
     pub(crate) ineffective_calls: Vec<CallId>,
     /// The text of the message.
     pub(crate) message: String,
+    /// Knows which tools only read.
+    pub(crate) registry: Arc<ToolRegistry>,
 }
 
 /// Tools that do nothing about a message.
 const SPEECH_TOOLS: [&str; 3] = [SEND_MESSAGE, "end_conversation", "get_current_time"];
+
+/// Of Latin, East Asian and Arabic script; the last one is Greek.
+const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 
 /// The tool that talks to the user.
 const SEND_MESSAGE: &str = "send_message";
@@ -124,7 +131,8 @@ impl Provider for CaptureIfIgnored {
             }
             _ => {}
         }
-        if has_acted(&request, &self.message) {
+        let reads = |tool: &str| self.registry.effect(tool) == Some(ToolEffect::Read);
+        if has_acted(&request, &self.message, reads) {
             return self.provider.stream(request).await;
         }
         // The model was told to close, and no call is run any more: the next try keeps the message.
@@ -208,16 +216,22 @@ fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
 }
 
 /// Whether a call since the message did something about it: changed or planned to change a note, found or
-/// read something, or answered the question that waited. That the message is no answer leaves it to be
-/// worked on.
-fn has_acted(request: &ModelRequest, message: &str) -> bool {
+/// read something for a question, or answered the question that waited. That the message is no answer
+/// leaves it to be worked on. `reads` tells which tools only read.
+fn has_acted(request: &ModelRequest, message: &str, reads: impl Fn(&str) -> bool) -> bool {
     let does = |call: &ToolCall| match call.tool.as_str() {
         RESOLVE_QUESTION => call.arguments.get("is_answer").and_then(Value::as_bool) == Some(true),
-        tool => !SPEECH_TOOLS.contains(&tool),
+        tool => !SPEECH_TOOLS.contains(&tool) && (is_question(message) || !reads(tool)),
     };
     successful_calls(since_message(request, message)).any(|(call, output)| {
         does(call) && !EMPTY_RESULT_PREFIXES.iter().any(|start| output.starts_with(start))
     })
+}
+
+/// Whether the message asks something, as far as its signs tell. What is taken for none by mistake is answered
+/// and kept.
+fn is_question(message: &str) -> bool {
+    message.contains(QUESTION_MARKS)
 }
 
 /// Whether a model has talked by a call since the message: then an empty answer may end its turn, at least
