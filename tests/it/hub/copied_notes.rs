@@ -151,15 +151,31 @@ async fn a_call_with_the_id_of_a_capture_copies_no_note_and_passes_for_no_captur
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_turn_that_fails_names_no_note_outside_its_places() {
     let plan = json!({ "source": "Plan.md", "destination": "Plan B.md" });
-    for (call, told) in [
-        (("move_file", plan), "Interrupted after changing some notes. Look at it in Vaultmate."),
-        (append("- tea"), "Interrupted after changing Inbox. Look at it in Vaultmate."),
+    let named = json!({ "path": "inbox/Ann is pregnant.md", "content": "- tea" });
+    for (calls, never, told) in [
+        (
+            vec![("move_file", plan)],
+            "Diary",
+            "Interrupted after changing some notes. Look at it in Vaultmate.",
+        ),
+        (
+            vec![append("- tea")],
+            "Diary",
+            "Interrupted after changing Inbox. Look at it in Vaultmate.",
+        ),
+        // The name of a pending note of the inbox folder is text of the model.
+        (
+            vec![read("Diary/Ann.md"), ("append_file", named)],
+            "Other",
+            "Interrupted after changing a note. Look at it in Vaultmate.",
+        ),
     ] {
+        let calls = calls.into_iter().map(|call| Reply::calls(vec![call]));
         let refused = Reply::status(400, "no");
-        let model = ScriptedModel::start(vec![Reply::calls(vec![call]), refused]).await;
+        let model = ScriptedModel::start(calls.chain([refused]).collect()).await;
         let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
         let private =
-            PrivateSettings { never: vec!["Diary".to_owned()], ..PrivateSettings::default() };
+            PrivateSettings { never: vec![never.to_owned()], ..PrivateSettings::default() };
         let settings = Settings { private, ..with_hub(settings_with_model(&model), &hub.url()) };
         let running = home.open(settings).await;
         let mut line = hub.accept().await;

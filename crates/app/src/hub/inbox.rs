@@ -299,11 +299,12 @@ async fn writable_notes(vault: &VaultSession) -> Result<WritableNotes, UserError
 }
 
 /// The text for the hub about a turn that did something before it was interrupted; `None` if it did nothing, so
-/// that it can be tried again. It names a note in one of `places` only.
+/// that it can be tried again. It names only notes that the settings name: the model may have given a note of
+/// the inbox folder its name.
 fn interrupted_text(changes: &TurnChanges, places: &WritableNotes) -> Option<String> {
     let name = |paths: &[NotePath]| match paths {
         [] => None,
-        [path] if places.contains(path) => Some(path.title().to_owned()),
+        [path] if places.lists(path) => Some(path.title().to_owned()),
         [_] => Some("a note".to_owned()),
         _ => Some("some notes".to_owned()),
     };
@@ -436,16 +437,21 @@ mod tests {
 
     #[test]
     fn the_hub_is_told_of_made_changes_and_of_those_that_nobody_can_tell() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let vault = vault::Vault::open(folder.path()).expect("a vault");
+        let settings = protocol::settings::HubSettings::default();
+        let places = WritableNotes::from_settings(&vault, &settings, &jiff::Zoned::now());
         let paths = |all: &[&str]| {
             all.iter().map(|path| NotePath::parse(path).expect("a path")).collect::<Vec<_>>()
         };
         let told = |changed: &[&str], uncertain: &[&str]| {
             let (changed, uncertain) = (paths(changed), paths(uncertain));
-            interrupted_text(&TurnChanges { changed, uncertain }, &WritableNotes::default())
+            interrupted_text(&TurnChanges { changed, uncertain }, &places)
         };
         assert_eq!(told(&[], &[]), None);
         for (notes, name) in [
-            (&["inbox/Plan.md"][..], "Plan"),
+            (&["inbox/Inbox.md"][..], "Inbox"),
+            (&["inbox/Ann is pregnant.md"], "a note"),
             (&["Diary.md"], "a note"),
             (&["A.md", "B.md"], "some notes"),
         ] {
