@@ -51,6 +51,7 @@ pub use hub::approvals::ApprovalOutcome;
 pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow, id_at_hub};
 pub use hub::outbox::{ExpiredNotification, ExpiredReplies, OutboxPush, OutboxRow};
 pub use turns::compaction::CompactionRow;
+pub use turns::message::TurnTimes;
 pub use turns::question::AnswerableQuestion;
 pub use turns::turn::TurnChanges;
 

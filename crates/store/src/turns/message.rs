@@ -1,5 +1,7 @@
 //! The table `message`: the parts of messages, as they are replayed to a model.
 
+use std::collections::HashMap;
+
 use protocol::{CallId, ConversationId, Message, MessageId, MessagePart, Role, Timestamp, TurnId};
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
@@ -7,6 +9,27 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::conversations::branch;
 use crate::db::row_ext::{RowExt, enum_text, to_json};
+use crate::db::transaction::read_one;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// When each of these turns may have read something. Turns without a message are omitted.
+    pub async fn turn_times(
+        &self,
+        turns: &[&TurnId],
+    ) -> Result<HashMap<TurnId, TurnTimes>, StoreError> {
+        read_one!(self, "read the times of turns", |db| select_times(db, turns))
+    }
+}
+
+/// When a turn may have read something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnTimes {
+    /// The time of its first message: it was told nothing before.
+    pub begun: Timestamp,
+    /// The time of the first answer of a model: no tool ran before. `begun` where there is none yet.
+    pub answered: Timestamp,
+}
 
 /// A message, and whether the model was cut off in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,6 +203,26 @@ pub(crate) async fn request_text(
     turn: &TurnId,
 ) -> Result<Option<String>, sqlx::Error> {
     Ok(opening_message(db, turn).await?.map(|message| message.text()))
+}
+
+async fn select_times(
+    db: &mut SqliteConnection,
+    turns: &[&TurnId],
+) -> Result<HashMap<TurnId, TurnTimes>, sqlx::Error> {
+    let rows: Vec<(TurnId, TurnTimes)> = sqlx::query(
+        "SELECT turn, min(at) AS begun,
+             coalesce(min(CASE role WHEN 'assistant' THEN at END), min(at)) AS answered
+         FROM message WHERE turn IN (SELECT value FROM json_each(?)) GROUP BY turn",
+    )
+    .bind(to_json(turns)?)
+    .try_map(|row: SqliteRow| {
+        let times =
+            TurnTimes { begun: row.timestamp("begun")?, answered: row.timestamp("answered")? };
+        Ok((row.text("turn")?, times))
+    })
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().collect())
 }
 
 pub(crate) fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {

@@ -24,6 +24,14 @@ impl Store {
         read!(self, "read the turn's sources", |db| of_context(db, turn))
     }
 
+    /// As [`Store::context_sources`], by the turns that were told them.
+    pub async fn context_sources_by_turn(
+        &self,
+        turn: &TurnId,
+    ) -> Result<HashMap<TurnId, BTreeSet<Source>>, StoreError> {
+        read!(self, "read the turn's sources", |db| of_context_by_turn(db, turn))
+    }
+
     /// The sources of the text that each of these turns got itself, without those of the turns
     /// before it.
     pub async fn turn_sources(
@@ -120,18 +128,26 @@ async fn of_turns(
     db: &mut SqliteConnection,
     turns: &[&TurnId],
 ) -> Result<HashMap<TurnId, BTreeSet<Source>>, sqlx::Error> {
-    let rows: Vec<(TurnId, Source)> = sqlx::query(
+    let rows = sqlx::query(
         "SELECT turn, source FROM source WHERE turn IN (SELECT value FROM json_each(?))",
     )
     .bind(text(turns)?)
-    .try_map(|row: SqliteRow| Ok((row.text("turn")?, row.enum_value("source")?)))
+    .try_map(|row| told_source(&row))
     .fetch_all(db)
     .await?;
+    Ok(by_turn(rows))
+}
+
+fn told_source(row: &SqliteRow) -> Result<(TurnId, Source), sqlx::Error> {
+    Ok((row.text("turn")?, row.enum_value("source")?))
+}
+
+fn by_turn(rows: Vec<(TurnId, Source)>) -> HashMap<TurnId, BTreeSet<Source>> {
     let mut sources: HashMap<TurnId, BTreeSet<Source>> = HashMap::new();
     for (turn, source) in rows {
         sources.entry(turn).or_default().insert(source);
     }
-    Ok(sources)
+    sources
 }
 
 /// Of the turn and of all that it hears.
@@ -139,17 +155,24 @@ pub(crate) async fn of_context(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<BTreeSet<Source>, sqlx::Error> {
+    Ok(of_context_by_turn(db, turn).await?.into_values().flatten().collect())
+}
+
+async fn of_context_by_turn(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<HashMap<TurnId, BTreeSet<Source>>, sqlx::Error> {
     let branch = branch::of_turn(db, turn).await?;
     let conversation: Option<String> =
         sqlx::query_scalar("SELECT conversation FROM turn WHERE id = ?")
             .bind(turn.as_str())
             .fetch_optional(&mut *db)
             .await?;
-    let sources: Vec<Source> = sqlx::query(concat!(
+    let rows = sqlx::query(concat!(
         branch::ancestry!(),
-        "SELECT source FROM source WHERE turn = ?3
+        "SELECT turn, source FROM source WHERE turn = ?3
          UNION
-         SELECT s.source
+         SELECT s.turn, s.source
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND t.ran < line.until
              JOIN source s ON s.turn = t.id
@@ -158,10 +181,10 @@ pub(crate) async fn of_context(
     .bind(conversation)
     .bind(branch)
     .bind(turn.as_str())
-    .try_map(|row: SqliteRow| row.enum_value("source"))
+    .try_map(|row| told_source(&row))
     .fetch_all(db)
     .await?;
-    Ok(sources.into_iter().collect())
+    Ok(by_turn(rows))
 }
 
 /// `[turn, path, new path]` for each change.

@@ -1,10 +1,11 @@
 //! The sources of a turn: they are stored with the turn, and text of the hub stays marked in every
 //! turn that reads it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use protocol::{CallResult, Change, Origin, Source, TurnStatus};
+use protocol::{CallResult, Change, Origin, Source, Timestamp, TurnId, TurnStatus};
 use serde_json::json;
+use store::TurnTimes;
 
 use crate::test_conversation::{TestConversation, conversation_id, ending, new_turn, path, result};
 
@@ -50,6 +51,28 @@ async fn what_was_read_in_a_conversation_is_heard_by_all_later_turns_over_a_rest
 }
 
 #[tokio::test]
+async fn the_sources_of_a_context_are_told_by_turn_and_so_is_when_each_may_have_read_them() {
+    let story = TestConversation::begin().await;
+    reads(&story, "t1", 1, "Clip.md").await;
+    story.ends("t1", &ending(TurnStatus::Done, 2)).await;
+    story.says("t2", "go on", 30).await;
+    story.begins().await;
+    let [first, second] = ["t1", "t2"].map(TurnId::from);
+    let told = story.store.context_sources_by_turn(&second).await.expect("read");
+    let expected = [
+        (first.clone(), BTreeSet::from([Source::User, note("Clip.md")])),
+        (second.clone(), BTreeSet::from([Source::User])),
+    ];
+    assert_eq!(told, HashMap::from(expected));
+    let unknown = TurnId::from("t3");
+    let turns = [&first, &second, &unknown];
+    let times = story.store.turn_times(&turns).await.expect("read");
+    let at = |begun, answered| TurnTimes { begun: Timestamp(begun), answered: Timestamp(answered) };
+    // A turn that no model has answered yet was told nothing but its message.
+    assert_eq!(times, HashMap::from([(first, at(1, 50)), (second, at(30, 30))]));
+}
+
+#[tokio::test]
 async fn a_source_that_is_added_to_a_turn_is_kept_once_and_for_the_turns_after_it() {
     let story = TestConversation::begin().await;
     story.says("t1", "hello", 1).await;
@@ -87,7 +110,7 @@ async fn a_note_that_was_written_after_the_hub_was_heard_is_from_the_hub_whereve
     let conversation = "d".into();
     story
         .store
-        .create_conversation(&conversation, "Another", None, protocol::Timestamp(0))
+        .create_conversation(&conversation, "Another", None, Timestamp(0))
         .await
         .expect("begun");
     let other = |id: &str, read: &str, at: i64| {
@@ -118,7 +141,7 @@ async fn a_turn_of_another_conversation_hears_nothing_of_it() {
     from_hub(&story, "h", 1).await;
     story
         .store
-        .create_conversation(&"d".into(), "Another", None, protocol::Timestamp(0))
+        .create_conversation(&"d".into(), "Another", None, Timestamp(0))
         .await
         .expect("begun");
     let mut new = new_turn("other", "other", 5);
