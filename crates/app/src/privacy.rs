@@ -39,6 +39,7 @@ use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
+use note_lineage::ReadTimes;
 use redaction_cache::RedactionCache;
 
 /// The sources of the text that each turn was told.
@@ -252,21 +253,31 @@ impl PrivacyGuard {
         self.update_screen(&state);
     }
 
-    /// Whether text from one of these sources is hidden at the privacy level `most`.
+    /// Whether text that these turns were told is hidden at the privacy level `most`.
+    pub(crate) async fn hides_told(
+        &self,
+        most: Privacy,
+        told: &SourcesByTurn,
+    ) -> Result<bool, UserError> {
+        let read = self.read_times(told).await?;
+        self.hides_any(most, told.values().flatten().cloned().collect(), read).await
+    }
+
+    /// Whether text from one of these sources is hidden at the privacy level `most`. A note that is gone
+    /// counts as hidden in doubt, and so does one of which `read` does not say when it was read.
     pub(crate) async fn hides_any(
         &self,
         most: Privacy,
         sources: BTreeSet<Source>,
+        read: BTreeMap<NotePath, ReadTimes>,
     ) -> Result<bool, UserError> {
         let view = self.view_for(most).await?;
         if view.hides_nothing() {
             return Ok(false);
         }
-        let notes = sources.iter().filter_map(|source| match source {
-            Source::Note(path) => Some(path.clone()),
-            _ => None,
-        });
-        let gone = self.missing_private_notes(&view, notes.collect(), &BTreeMap::new()).await?;
+        let notes = sources.iter().filter_map(missing_notes::source_note).collect();
+        let known = missing_notes::as_read(read);
+        let gone = self.missing_private_notes(&view, notes, &known).await?;
         let seen = self.vault_for_view(&view);
         run_blocking(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
     }

@@ -1,9 +1,12 @@
 //! Text that only models on this computer may see comes into a note that every model sees only if the
 //! user agrees, and so does a private note that moves out of its folder.
 
+use std::fs;
+use std::path::Path;
+
 use protocol::settings::PrivateSettings;
 use protocol::{Mode, Settings};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
 use crate::cli_ask::ask_command;
@@ -91,6 +94,58 @@ async fn a_private_note_gives_a_new_folder_a_name_only_after_a_review() {
         assert_eq!(is_named, !is_pending && path.starts_with("Ann"), "{name}");
         running.quit().await;
         model.finish();
+    }
+}
+
+/// The pending notes after a turn read `Boats.md`, this happened in the vault, and the next turn of the conversation
+/// wrote an open note. Before, another conversation may have changed the note that was at the path, and the
+/// user wrote the one that is read.
+async fn pending_after_event(
+    older: Option<(&'static str, Value)>,
+    event: fn(&Path),
+) -> Vec<String> {
+    let mut replies = Vec::new();
+    if let Some(change) = older.clone() {
+        replies.extend([Reply::calls(vec![change]), Reply::text("It waits.")]);
+    }
+    let add = json!({ "path": "Open.md", "content": "It leaves at nine." });
+    replies.extend([
+        Reply::calls(vec![("read_file", json!({ "path": "Boats.md" }))]),
+        Reply::text("It leaves at nine."),
+        Reply::calls(vec![("append_file", add)]),
+        Reply::text("Added."),
+    ]);
+    let model = ScriptedModel::start(replies).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings(&model)).await;
+    if older.is_some() {
+        let conversation = running.send_and_wait(None, "tidy up").await;
+        running.decide(&conversation, &["Boats.md"], &[]).await.expect("applied");
+        home.notes.write("Boats.md", NOTES[1].1);
+    }
+    let conversation = running.send_and_wait(None, "when does the ferry leave?").await;
+    event(home.notes.root());
+    running.send_and_wait(Some(&conversation), "add it to [[Open]]").await;
+    let waits = running.pending_paths(&conversation).await;
+    assert_eq!(home.notes.read("Open.md").contains("at nine"), waits.is_empty(), "{waits:?}");
+    running.quit().await;
+    model.finish();
+    waits
+}
+
+fn move_boats_home(root: &Path) {
+    fs::rename(root.join("Boats.md"), root.join("Home/Boats.md")).expect("moved");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_change_of_ours_opens_no_note_that_was_read_since_and_left() {
+    let moves = ("move_file", json!({ "source": "Boats.md", "destination": "Work/Boats.md" }));
+    for change in [moves, ("delete_file", json!({ "path": "Boats.md" }))] {
+        let name = format!("{change:?}");
+        let waits = pending_after_event(Some(change.clone()), move_boats_home).await;
+        assert_eq!(waits, ["Open.md"], "{name}");
+        let waits = pending_after_event(Some(change), |_| {}).await;
+        assert!(waits.is_empty(), "the control: {name}, {waits:?}");
     }
 }
 

@@ -125,3 +125,35 @@ async fn a_change_of_ours_opens_the_note_that_was_read_and_no_other() {
         assert!(told.contains("what does it say?"), "story {number}: {told}");
     }
 }
+
+/// The last request after the user accepted this change of the note, another note got its path, a turn of another
+/// conversation read that one, and then this happened.
+async fn told_after_older_change((tool, call): (&'static str, Value), event: VaultEvent) -> String {
+    let home = home();
+    let mut replies = vec![Reply::calls(vec![(tool, call)]), Reply::text("It waits.")];
+    replies.extend(read_replies());
+    replies.push(Reply::text("Well."));
+    let model = ScriptedModel::start(replies).await;
+    let running = home.open(settings(&model, &["Diary/"])).await;
+    let text = home.notes.read(NOTE);
+    let conversation = running.send_and_wait(None, "tidy up").await;
+    running.decide(&conversation, &[NOTE], &[]).await.expect("applied");
+    assert_eq!(home.notes.try_read(NOTE), None, "{tool}");
+    home.notes.write(NOTE, &text);
+    let conversation = running.send_and_wait(None, "what does it say?").await;
+    event(home.notes.root());
+    running.send_and_wait(Some(&conversation), "and now?").await;
+    last_request(running, model).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_ours_does_not_open_a_note_that_was_made_and_read_after_it() {
+    let moves = || ("move_file", json!({ "source": NOTE, "destination": "Birds/Canary.md" }));
+    let deletes = || ("delete_file", json!({ "path": NOTE }));
+    for change in [moves(), deletes()] {
+        let told = told_after_older_change(change.clone(), move_note).await;
+        assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{change:?}: {told}");
+        let told = told_after_older_change(change, nothing).await;
+        assert!(told.contains(CANARY), "the control: {told}");
+    }
+}

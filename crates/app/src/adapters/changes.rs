@@ -186,12 +186,13 @@ impl VaultChanges {
         if !run_blocking(writes).await? {
             return Ok(false);
         }
-        let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        let told = self.store.context_sources_by_turn(&turn.turn).await.map_err(store_error)?;
         // Text of an unknown source, such as a list of tags, may be of any note that the model sees.
-        if heard.contains(&Source::Foreign) && self.privacy_guard.has_local_model(&turn.turn) {
+        let is_foreign = told.values().any(|sources| sources.contains(&Source::Foreign));
+        if is_foreign && self.privacy_guard.has_local_model(&turn.turn) {
             return Ok(true);
         }
-        self.privacy_guard.hides_any(Privacy::Open, heard).await
+        self.privacy_guard.hides_told(Privacy::Open, &told).await
     }
 
     async fn copies_for_hub(

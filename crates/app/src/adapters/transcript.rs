@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ports::transcript::{FullHistory, History, Transcript};
 use protocol::{
-    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, Privacy,
+    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, Privacy, Source,
     TurnEnding, TurnId, TurnStep, UserError, UtilityRequest,
 };
 use store::Store;
@@ -213,8 +213,10 @@ impl StoreTranscript {
         turn: &TurnId,
         ending: &TurnEnding,
     ) -> Result<HubDisclosure, UserError> {
-        let mut heard = self.store.context_sources(turn).await.map_err(store_error)?;
-        heard.extend(ending.results.iter().flat_map(|result| result.sources.iter().cloned()));
+        let mut told = self.store.context_sources_by_turn(turn).await.map_err(store_error)?;
+        let last = ending.results.iter().flat_map(|result| result.sources.iter().cloned());
+        told.entry(turn.clone()).or_default().extend(last);
+        let heard: BTreeSet<Source> = told.values().flatten().cloned().collect();
         let (vault, hub) = (self.privacy_guard.vault_for_models(), self.config.get().hub);
         let places =
             run_blocking(move || WritableNotes::from_settings(&vault, &hub, &jiff::Zoned::now()))
@@ -222,7 +224,7 @@ impl StoreTranscript {
         // Where it cannot be told whether a note is private, the user decides.
         let is_beyond = provenance::exceeds_hub_access(&places, &heard)
             || self.privacy_guard.looked_beyond_open(turn, &heard).await.unwrap_or(true)
-            || self.privacy_guard.hides_any(Privacy::Open, heard).await.unwrap_or(true);
+            || self.privacy_guard.hides_told(Privacy::Open, &told).await.unwrap_or(true);
         Ok(if is_beyond { HubDisclosure::Beyond } else { HubDisclosure::Within })
     }
 

@@ -51,7 +51,7 @@ impl VaultSession {
         let asker = asker.filter(|_| question.is_some());
         let decided = decisions.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
         let decided: Vec<NotePath> = decided.cloned().collect();
-        let (decisions, quoted) = self.decision_texts(decisions).await?;
+        let (decisions, quoted) = self.decision_texts(conversation, place, decisions).await?;
         let changed = self.stale_notes(conversation, place, &waiting).await?;
         let told = decided.into_iter().chain(waiting.iter().cloned());
         let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
@@ -122,6 +122,8 @@ impl VaultSession {
     /// only that. Beside it the notes that are quoted.
     async fn decision_texts(
         &self,
+        conversation: &ConversationId,
+        place: TurnPlace<'_>,
         decisions: &[DecisionRow],
     ) -> Result<(Vec<String>, Vec<NotePath>), UserError> {
         let mut texts = Vec::with_capacity(decisions.len());
@@ -129,7 +131,7 @@ impl VaultSession {
         for decision in decisions {
             let mut declined = self.store.rejected_parts(decision).await.map_err(store_error)?;
             let notes = declined.iter().map(|change| change.path.clone()).collect();
-            let gone = self.privacy_guard.missing_for_any(notes).await?;
+            let gone = self.missing_notes(conversation, place, notes).await?;
             declined.retain(|change| !gone.contains(&change.path));
             let (vault, decision) = (self.privacy_guard.vault_for_any_model(), decision.clone());
             let in_words = move || {
@@ -161,9 +163,24 @@ impl VaultSession {
         let (vault, screened) = (self.vault.clone(), self.privacy_guard.vault_for_any_model());
         let mut changed = run_blocking(move || compare_with_disk(&vault, &screened, seen)).await?;
         let gone = changed.iter().filter_map(StaleNote::removed_path).cloned().collect();
-        let hidden = self.privacy_guard.missing_for_any(gone).await?;
+        let hidden = self.missing_notes(conversation, place, gone).await?;
         changed.retain(|note| note.removed_path().is_none_or(|path| !hidden.contains(path)));
         Ok(changed)
+    }
+
+    /// Those of the notes, which turns before this place knew, that are gone and that some model must not
+    /// see by now.
+    async fn missing_notes(
+        &self,
+        conversation: &ConversationId,
+        place: TurnPlace<'_>,
+        notes: BTreeSet<NotePath>,
+    ) -> Result<BTreeSet<NotePath>, UserError> {
+        if notes.is_empty() {
+            return Ok(notes);
+        }
+        let turns = self.store.turns_before(conversation, place).await.map_err(store_error)?;
+        self.privacy_guard.missing_for_any(notes, &turns).await
     }
 }
 

@@ -21,6 +21,7 @@ use crate::changes::{apply_review, review};
 use crate::chat::prompt::{OWN_CONTEXT_HEADING, PASSED_CONTEXT_HEADING};
 use crate::chat::send::{UserMessage, WithNote, title_from_text};
 use crate::events::feed::FeedListener;
+use crate::privacy::note_lineage::ReadTimes;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
@@ -174,7 +175,7 @@ async fn run_one_shot(
     let message = UserMessage::new(question.text, Origin::Cli, WithNote::Active);
     let mut prepared = open.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
-        let context = redact_private(&open, most, context).await?;
+        let context = redact_private(&open, most, context, &BTreeMap::new()).await?;
         prepared.new.message.parts.insert(0, context.to_context());
         prepared.new.shown.extend(context.sources);
     }
@@ -213,9 +214,10 @@ async fn redact_history(
     history: Vec<PriorMessage>,
 ) -> Result<Vec<PriorMessage>, UserError> {
     let all = history.iter().flat_map(|one| one.content.sources.iter().cloned()).collect();
-    let guard = &session.privacy_guard;
-    let replaced = guard.replaced_for_any(read_times(&history)).await?;
-    if replaced.is_empty() && !guard.hides_any(most, all).await? {
+    let (guard, read) = (&session.privacy_guard, read_times(&history));
+    let first = read.iter().map(|(path, read)| (path.clone(), read.first)).collect();
+    let replaced = guard.replaced_for_any(first).await?;
+    if replaced.is_empty() && !guard.hides_any(most, all, read.clone()).await? {
         return Ok(history);
     }
     let is_replaced =
@@ -224,7 +226,7 @@ async fn redact_history(
     for one in history {
         let content = match one.content.sources.iter().any(is_replaced) {
             true => withheld(one.content.clone()),
-            false => redact_private(session, most, one.content.clone()).await?,
+            false => redact_private(session, most, one.content.clone(), &read).await?,
         };
         // Calls are kept only with the text that records their sources.
         let calls = if content == one.content { one.calls } else { Vec::new() };
@@ -233,14 +235,15 @@ async fn redact_history(
     Ok(heard)
 }
 
-/// When each note was read first, by messages that say when they were.
-fn read_times(history: &[PriorMessage]) -> BTreeMap<NotePath, Timestamp> {
-    let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
+/// When each note was read, by messages that say when they were.
+fn read_times(history: &[PriorMessage]) -> BTreeMap<NotePath, ReadTimes> {
+    let mut read: BTreeMap<NotePath, ReadTimes> = BTreeMap::new();
     for (one, at) in history.iter().filter_map(|one| Some((one, one.at?))) {
+        let times = ReadTimes::since(at);
         for source in &one.content.sources {
             if let Source::Note(path) = source {
-                let first = read.entry(path.clone()).or_insert(at);
-                *first = at.min(*first);
+                let entry = read.entry(path.clone());
+                entry.and_modify(|known| *known = known.and(times)).or_insert(times);
             }
         }
     }
@@ -253,9 +256,10 @@ async fn redact_private(
     session: &VaultSession,
     most: Privacy,
     told: SourcedText,
+    read: &BTreeMap<NotePath, ReadTimes>,
 ) -> Result<SourcedText, UserError> {
     let sources = told.sources.iter().cloned().collect();
-    Ok(match session.privacy_guard.hides_any(most, sources).await? {
+    Ok(match session.privacy_guard.hides_any(most, sources, read.clone()).await? {
         true => withheld(told),
         false => told,
     })
@@ -291,8 +295,8 @@ async fn unapplied_changes(
     Ok((planned, Vec::new()))
 }
 
-/// Stores the messages before, each message of the user as a turn that has ended. Since `at` no note of theirs
-/// was looked at.
+/// Stores the messages before, each message of the user as a turn that has ended, at the time when they were
+/// said. Of those that do not say when, no note was looked at since `at`.
 async fn store_history(
     store: &Store,
     conversation: &ConversationId,
@@ -309,6 +313,8 @@ async fn store_history(
             steps.push(step);
         }
         let answered = said.next_if(|one| one.role == Role::Assistant);
+        let said_at = asked.iter().chain(&steps).chain(&answered).filter_map(|one| one.at).min();
+        let at = said_at.map_or(at, |said_at| said_at.min(at));
         let prior = PriorTurn { conversation, turn: crate::support::clock::new_id(), at };
         prior.store(store, asked, steps, answered).await.map_err(store_error)?;
     }

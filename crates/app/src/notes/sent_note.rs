@@ -8,7 +8,7 @@ use protocol::{MessagePart, NotePath, OpenNote, Timestamp, UserError};
 use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
 use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::send::{UserMessage, WithNote};
-use crate::privacy::note_lineage::KnownNote;
+use crate::privacy::note_lineage::{KnownNote, ReadTimes};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
@@ -94,7 +94,7 @@ impl VaultSession {
         let guard = &self.privacy_guard;
         let known = match seen {
             SeenAs::File(OpenedFile { file, at }) => Some(KnownNote::File(Some(file), Some(at))),
-            SeenAs::SentAt(at) => Some(KnownNote::Read(at)),
+            SeenAs::SentAt(at) => Some(KnownNote::Read(ReadTimes::since(at))),
             SeenAs::Name => None,
         };
         if guard.is_missing_for_any(path, known).await? {

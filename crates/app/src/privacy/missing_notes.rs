@@ -2,8 +2,9 @@
 //! now.
 //!
 //! Such a note may lie in a private folder, or may have been private by its last text. It counts as
-//! open only where a change of ours moved it to a place that is open, or put it into the trash
-//! while it was. Another note may have been at its path by then, and at that place by now.
+//! open only where a change of ours, made since it was read last, moved it to a place that is open, or
+//! put it into the trash while it was. Another note may have been at its path by then, and at that
+//! place by now. A change that is older moved a note that was at the path before.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,8 +14,8 @@ use protocol::{ChangeKind, Effect, FileId, Message, NotePath, Privacy, Source, T
 use store::Store;
 use vault::Vault;
 
-use super::note_lineage::{KnownNote, NoteLineage};
-use super::replaced_notes::read_times;
+use super::note_lineage::{KnownNote, NoteLineage, ReadTimes};
+use super::replaced_notes::{read_times, turn_times};
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
@@ -29,13 +30,21 @@ impl PrivacyGuard {
         let _first_stays = self.effect_history.set(ledger);
     }
 
-    /// Those of the notes that are not there and may be private, whatever runs.
+    /// Those of the notes that are not there and may be private, whatever runs. Some of these turns may
+    /// have read each.
     pub(crate) async fn missing_for_any(
         &self,
         notes: BTreeSet<NotePath>,
+        turns: &BTreeSet<TurnId>,
     ) -> Result<BTreeSet<NotePath>, UserError> {
+        let turns: Vec<&TurnId> = turns.iter().collect();
+        let times = self.stored_times(&turns).await?;
+        let mut known = BTreeMap::new();
+        if let Some(read) = times.into_values().reduce(ReadTimes::and) {
+            known.extend(notes.iter().map(|path| (path.clone(), KnownNote::Read(read))));
+        }
         let view = self.view_for(Privacy::Open).await?;
-        self.missing_private_notes(&view, notes, &BTreeMap::new()).await
+        self.missing_private_notes(&view, notes, &known).await
     }
 
     /// Whether the note, as it was known, is not there and may be private, whatever runs.
@@ -96,14 +105,21 @@ impl PrivacyGuard {
                 notes.remove(&made.change.path);
             }
         }
-        let read = read_times(rows, sources);
-        let known = read.iter().map(|(path, at)| (path.clone(), KnownNote::Read(*at))).collect();
+        let mut times = turn_times(rows);
+        let read = read_times(&times, sources);
+        // Turns of other branches planned changes, too.
+        let others = sources.keys().filter(|turn| !times.contains_key(*turn));
+        let others: Vec<&TurnId> = others.collect();
+        times.extend(self.stored_times(&others).await?);
+        let known = as_read(read_times(&times, sources));
         let mut gone = self.missing_private_notes(view, notes, &known).await?;
-        gone.extend(self.replaced(view, read).await?);
+        let read = read.into_iter().map(|(path, read)| (path, read.first));
+        gone.extend(self.replaced(view, read.collect()).await?);
         Ok(Arc::new(gone))
     }
 
-    /// Those of the notes that are not there and may be private; some are `known`.
+    /// Those of the notes that are not there and may be private. Of one that is not `known` nothing tells
+    /// where it went.
     pub(super) async fn missing_private_notes(
         &self,
         view: &PrivacyView,
@@ -143,37 +159,42 @@ impl PrivacyGuard {
         from: &NotePath,
         known: Option<KnownNote>,
     ) -> Result<bool, UserError> {
-        let Some(ledger) = self.effect_history.get() else { return Ok(false) };
+        let (Some(ledger), Some(mut known)) = (self.effect_history.get(), known) else {
+            return Ok(false);
+        };
         let seen = self.vault_for_view(view);
-        let (mut path, mut known) = (from.clone(), known);
+        let mut path = from.clone();
         for moves in 0..=MAX_MOVES {
             let changes = self.changes_at(&path).await?;
             if moves > 0
-                && let Some(known) = known
                 && let Some((file, is_open)) = look_at(&seen, &path).await?
                 && self.is_same_note(view, lineage, &changes, file, known).await?
             {
                 return Ok(is_open);
             }
             let is_taken = |last: &&Effect| {
-                last.path == path && matches!(last.kind, ChangeKind::Rename | ChangeKind::Trash)
+                last.path == path
+                    && matches!(last.kind, ChangeKind::Rename | ChangeKind::Trash)
+                    && known.is_before(last.at)
             };
             let Some(last) = changes.first().filter(is_taken) else { return Ok(false) };
             // A rename keeps the file.
             let file = last.base.or(last.file.filter(|_| last.kind == ChangeKind::Rename));
-            if let Some(known) = known
-                && !self.is_same_note(view, lineage, &changes, file, known).await?
-            {
+            if !self.is_same_note(view, lineage, &changes, file, known).await? {
                 return Ok(false);
             }
             match &last.target {
                 Some(to) => path = to.clone(),
                 None => return was_open(ledger, &seen, last).await,
             }
-            known = Some(KnownNote::File(last.file, last.at));
+            known = KnownNote::File(last.file, last.at);
         }
         Ok(false)
     }
+}
+
+pub(super) fn as_read(read: BTreeMap<NotePath, ReadTimes>) -> BTreeMap<NotePath, KnownNote> {
+    read.into_iter().map(|(path, read)| (path, KnownNote::Read(read))).collect()
 }
 
 /// Which file is at the path, and whether it may be seen; `None` where nothing can be read.

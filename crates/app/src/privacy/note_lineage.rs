@@ -9,11 +9,32 @@ use super::PrivacyGuard;
 use super::replaced_notes::by_file_clock;
 use crate::support::errors::store_error;
 
+/// When a note was read at its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReadTimes {
+    /// It was read at this time or later.
+    pub(crate) first: Timestamp,
+    /// It was read at this time or later once more.
+    pub(crate) last: Timestamp,
+}
+
+impl ReadTimes {
+    /// It was read in one turn, which may have read it since then.
+    pub(crate) const fn since(at: Timestamp) -> Self {
+        Self { first: at, last: at }
+    }
+
+    /// It was read at all these times.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { first: self.first.min(other.first), last: self.last.max(other.last) }
+    }
+}
+
 /// A note as it was known last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KnownNote {
-    /// It was read at its path, at this time or later.
-    Read(Timestamp),
+    /// It was read at its path.
+    Read(ReadTimes),
     /// It was this file at this time, as far as that is known.
     File(Option<FileId>, Option<Timestamp>),
 }
@@ -30,9 +51,19 @@ impl KnownNote {
     /// Since when it may have gone elsewhere, by the clock of the file system.
     pub(super) fn since(self) -> Timestamp {
         match self {
-            Self::Read(at) | Self::File(_, Some(at)) => by_file_clock(at),
+            Self::Read(ReadTimes { first: at, .. }) | Self::File(_, Some(at)) => by_file_clock(at),
             Self::File(_, None) => Timestamp(i64::MIN),
         }
+    }
+
+    /// Whether a change of ours at this time came after the note was known last, so that it may have been one
+    /// of this note. A time that is not known is none.
+    pub(super) fn is_before(self, change: Option<Timestamp>) -> bool {
+        let last = match self {
+            Self::Read(read) => Some(read.last),
+            Self::File(_, at) => at,
+        };
+        last.zip(change).is_some_and(|(last, change)| last <= change)
     }
 }
 
@@ -131,7 +162,7 @@ mod tests {
     fn is_read_note(changes: &[Effect], saves: &[(FileId, FileId)], now: FileId) -> bool {
         let saves = saves.iter().map(|(from, to)| FileReplacement { from: *from, to: *to });
         let lineage = NoteLineage::new(&saves.collect::<Vec<_>>());
-        lineage.continues(changes, now, |file| KnownNote::Read(READ).is(file))
+        lineage.continues(changes, now, |file| KnownNote::Read(ReadTimes::since(READ)).is(file))
     }
 
     #[test]
@@ -168,7 +199,7 @@ mod tests {
     #[test]
     fn a_note_is_known_by_its_file_or_by_the_time_when_it_was_read() {
         let lag = by_file_clock(READ).0;
-        let read = KnownNote::Read(READ);
+        let read = KnownNote::Read(ReadTimes::since(READ));
         for (file, expected) in [
             (old(), true),
             (file(2, lag - 1), true),
@@ -180,5 +211,15 @@ mod tests {
         let known = KnownNote::File(Some(old()), None);
         assert!(known.is(&old()) && !known.is(&file(1, 2)));
         assert!(!KnownNote::File(None, Some(READ)).is(&old()));
+    }
+    #[test]
+    fn only_a_change_after_the_last_reading_may_be_one_of_the_note() {
+        let twice = ReadTimes::since(Timestamp(1)).and(ReadTimes::since(READ));
+        assert_eq!(twice, ReadTimes { first: Timestamp(1), last: READ });
+        for known in [KnownNote::Read(twice), KnownNote::File(None, Some(READ))] {
+            assert!(known.is_before(Some(READ)) && known.is_before(Some(Timestamp(2_000))));
+            assert!(!known.is_before(Some(Timestamp(READ.0 - 1))) && !known.is_before(None));
+        }
+        assert!(!KnownNote::File(Some(old()), None).is_before(Some(READ)));
     }
 }

@@ -71,11 +71,11 @@ impl VaultSession {
         let Some(last) = self.store.last_shown_turn(id).await.map_err(store_error)? else {
             return Ok(None);
         };
-        let sources = self.store.context_sources(&last.turn).await.map_err(store_error)?;
-        if !self.privacy_guard.hides_any(shown, sources.clone()).await? {
+        let told = self.store.context_sources_by_turn(&last.turn).await.map_err(store_error)?;
+        if !self.privacy_guard.hides_told(shown, &told).await? {
             return Ok(None);
         }
-        let is_never = self.privacy_guard.hides_any(Privacy::Local, sources).await?;
+        let is_never = self.privacy_guard.hides_told(Privacy::Local, &told).await?;
         Ok(Some(if is_never { PrivateNote::Never } else { PrivateNote::LocalOnly }))
     }
 

@@ -7,32 +7,50 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::{Effect, FileId, Message, NotePath, Privacy, Timestamp, TurnId, UserError};
+use protocol::{Effect, FileId, Message, NotePath, Privacy, Role, Timestamp, TurnId, UserError};
+use store::TurnTimes;
 
 use super::missing_notes::source_note;
-use super::note_lineage::{KnownNote, NoteLineage};
+use super::note_lineage::{KnownNote, NoteLineage, ReadTimes};
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::adapters::active_note::OpenedFile;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::note_error;
+use crate::support::errors::{note_error, store_error};
 
 /// The clock of a file system goes in ticks: the number of milliseconds that it may be behind.
 const FILE_CLOCK_LAG_MS: i64 = 20;
 
-/// Since when another file at the path of each note may be another note: the time of the first
-/// message of the first turn that was told some of it.
-pub(super) fn read_times(rows: &[Message], told: &SourcesByTurn) -> BTreeMap<NotePath, Timestamp> {
-    let mut begun: HashMap<&TurnId, Timestamp> = HashMap::new();
+/// When the turns of these messages may have read something: not before their first message, and by a call not
+/// before the first answer of a model.
+pub(super) fn turn_times(rows: &[Message]) -> HashMap<TurnId, ReadTimes> {
+    let begun = first_times(rows.iter());
+    let answered = first_times(rows.iter().filter(|row| row.role == Role::Assistant));
+    let times = begun.into_iter().map(|(turn, first)| {
+        let last = answered.get(turn).copied().unwrap_or(first);
+        (turn.clone(), ReadTimes { first, last })
+    });
+    times.collect()
+}
+
+fn first_times<'a>(rows: impl Iterator<Item = &'a Message>) -> HashMap<&'a TurnId, Timestamp> {
+    let mut times: HashMap<&TurnId, Timestamp> = HashMap::new();
     for row in rows {
-        let first = begun.entry(&row.turn).or_insert(row.at);
+        let first = times.entry(&row.turn).or_insert(row.at);
         *first = row.at.min(*first);
     }
-    let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
+    times
+}
+
+/// When each note was read of which turns with these times were told.
+pub(super) fn read_times(
+    times: &HashMap<TurnId, ReadTimes>,
+    told: &SourcesByTurn,
+) -> BTreeMap<NotePath, ReadTimes> {
+    let mut read: BTreeMap<NotePath, ReadTimes> = BTreeMap::new();
     for (turn, sources) in told {
-        let Some(at) = begun.get(turn) else { continue };
+        let Some(times) = times.get(turn) else { continue };
         for path in sources.iter().filter_map(source_note) {
-            let first = read.entry(path).or_insert(*at);
-            *first = (*at).min(*first);
+            read.entry(path).and_modify(|known| *known = known.and(*times)).or_insert(*times);
         }
     }
     read
@@ -44,6 +62,29 @@ pub(super) const fn by_file_clock(at: Timestamp) -> Timestamp {
 }
 
 impl PrivacyGuard {
+    /// When each note was read of which these turns were told; of none it is known without the ledger.
+    pub(crate) async fn read_times(
+        &self,
+        told: &SourcesByTurn,
+    ) -> Result<BTreeMap<NotePath, ReadTimes>, UserError> {
+        let turns: Vec<&TurnId> = told.keys().collect();
+        Ok(read_times(&self.stored_times(&turns).await?, told))
+    }
+
+    pub(super) async fn stored_times(
+        &self,
+        turns: &[&TurnId],
+    ) -> Result<HashMap<TurnId, ReadTimes>, UserError> {
+        let stored = match self.effect_history.get() {
+            Some(store) if !turns.is_empty() => {
+                store.turn_times(turns).await.map_err(store_error)?
+            }
+            _ => HashMap::new(),
+        };
+        let times = |TurnTimes { begun, answered }| ReadTimes { first: begun, last: answered };
+        Ok(stored.into_iter().map(|(turn, stored)| (turn, times(stored))).collect())
+    }
+
     /// The notes that another file has replaced since that time and that may be private, for any
     /// running turn.
     pub(crate) async fn replaced_for_any(
@@ -92,7 +133,7 @@ impl PrivacyGuard {
         let vault = self.vault.unfiltered();
         let younger = move || {
             let younger = read.into_iter().filter_map(|(path, at)| {
-                let (file, known) = (vault.file_id(&path)?, KnownNote::Read(at));
+                let (file, known) = (vault.file_id(&path)?, KnownNote::Read(ReadTimes::since(at)));
                 (file.born.is_some() && !known.is(&file)).then_some((path, file, known))
             });
             younger.collect::<Vec<_>>()
