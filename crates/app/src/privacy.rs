@@ -263,8 +263,9 @@ impl PrivacyGuard {
         self.hides_any(most, told.values().flatten().cloned().collect(), read).await
     }
 
-    /// Whether text from one of these sources is hidden at the privacy level `most`. A note that is gone
-    /// counts as hidden in doubt, and so does one of which `read` does not say when it was read.
+    /// Whether text from one of these sources is hidden at the privacy level `most`. In doubt a note that is
+    /// gone counts as hidden, and so does one that another file replaced since it was `read`. Of a note that is
+    /// gone and of which no time is known, nothing tells where it went.
     pub(crate) async fn hides_any(
         &self,
         most: Privacy,
@@ -276,8 +277,10 @@ impl PrivacyGuard {
             return Ok(false);
         }
         let notes = sources.iter().filter_map(missing_notes::source_note).collect();
+        let first = read.iter().map(|(path, read)| (path.clone(), read.first)).collect();
         let known = missing_notes::as_read(read);
-        let gone = self.missing_private_notes(&view, notes, &known).await?;
+        let mut gone = self.missing_private_notes(&view, notes, &known).await?;
+        gone.extend(self.replaced(&view, first).await?);
         let seen = self.vault_for_view(&view);
         run_blocking(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
     }

@@ -149,6 +149,21 @@ async fn an_older_change_of_ours_opens_no_note_that_was_read_since_and_left() {
     }
 }
 
+fn replace_boats_from(root: &Path, folder: &str) {
+    let left = root.join(folder);
+    fs::create_dir_all(&left).expect("made");
+    fs::rename(root.join("Boats.md"), left.join("Boats.md")).expect("moved");
+    fs::write(root.join("Boats.md"), "# Boats\n\nAnother.\n").expect("written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_of_a_note_that_left_for_a_private_folder_and_was_replaced_needs_a_review() {
+    let waits = pending_after_event(None, |root| replace_boats_from(root, "Home")).await;
+    assert_eq!(waits, ["Open.md"]);
+    let waits = pending_after_event(None, |root| replace_boats_from(root, "Work")).await;
+    assert!(waits.is_empty(), "the control: nothing private was touched, {waits:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tags_of_private_notes_come_into_an_open_note_only_after_a_review() {
     let read_open = ("read_file", json!({ "path": "Open.md" }));

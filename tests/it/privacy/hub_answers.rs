@@ -1,5 +1,7 @@
 //! Answers over the hub about notes in the hub's places that only models on this computer may see.
 
+use std::fs;
+
 use jiff::Zoned;
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
@@ -58,5 +60,40 @@ async fn over_the_hub_an_answer_from_a_search_through_local_only_notes_needs_app
     {
         let told = hub_text(notes, search.clone(), rule).await;
         assert_eq!(told, if is_held { HELD } else { ANSWER }, "{notes:?}, {rule}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_the_hub_text_of_a_note_that_was_replaced_since_it_was_read_needs_approval() {
+    for (folder, is_held) in [("Home", true), ("Work", false)] {
+        let home = home_with_key(&[
+            ("inbox/A.md", "clinic at ten\n"),
+            ("inbox/B.md", "milk\n"),
+            ("Home/C.md", "nothing\n"),
+        ]);
+        let read = |path: &str| Reply::calls(vec![("read_file", json!({ "path": path }))]);
+        let model = ScriptedModel::start(vec![
+            read("inbox/A.md"),
+            Reply::text(ANSWER),
+            read("inbox/B.md"),
+            Reply::text("As I said: the clinic."),
+        ])
+        .await;
+        let hub = RawHub::bind().await;
+        let running = home.open(with_hub(settings(&model, &["Home/"], true), &hub.url())).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "what is in my notes?").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        assert_eq!(line.next_response().await.payload["body"], ANSWER);
+        let (note, left) = (home.notes.root().join("inbox/A.md"), home.notes.root().join(folder));
+        fs::create_dir_all(&left).expect("made");
+        fs::rename(&note, left.join("A.md")).expect("moved");
+        fs::write(&note, "another\n").expect("written");
+        line.deliver("m-2", "say it again").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        let told = line.next_response().await.payload["body"].clone();
+        assert_eq!(told, if is_held { HELD } else { "As I said: the clinic." }, "{folder}");
+        running.quit().await;
+        model.finish();
     }
 }
