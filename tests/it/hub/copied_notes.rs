@@ -124,6 +124,36 @@ async fn a_hub_turn_that_read_a_note_adds_only_one_phrase_of_its_message_without
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_hub_turn_that_searched_other_notes_adds_only_a_phrase_of_its_message_without_a_review() {
+    let everywhere = || ("search_files", json!({ "pattern": "PIN: [0-4]|milk" }));
+    let in_inbox = json!({ "pattern": "milk", "file_pattern": "inbox/*.md" });
+    for (look, content, is_pending) in [
+        (everywhere(), "- It is above four", true),
+        (("find_notes", json!({ "query": "zeppelin" })), "- There is none", true),
+        (everywhere(), "- [ ] Buy oat milk", false),
+        (("search_files", in_inbox), "- It is above four", false),
+    ] {
+        let case = format!("{look:?}, {content}");
+        let calls = [look, append(content)].map(|call| Reply::calls(vec![call]));
+        let replies = calls.into_iter().chain([Reply::text("Done.")]).collect();
+        let model = ScriptedModel::start(replies).await;
+        let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+        home.notes.write("Safe.md", "PIN: 7214\n");
+        home.notes.write(INBOX, "- milk\n");
+        let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "buy oat milk").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        line.next_response().await;
+        let waiting = running.pending_paths(&running.only_conversation().await).await;
+        assert_eq!(waiting == [INBOX], is_pending, "{case}: {waiting:?}");
+        assert_eq!(home.notes.read(INBOX).contains(content), !is_pending, "{case}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_with_the_id_of_a_capture_copies_no_note_and_passes_for_no_capture() {
     for id in ["capture-1", "capture-2", "cap.ture-1"] {
         let model = ScriptedModel::start(vec![

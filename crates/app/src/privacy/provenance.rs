@@ -52,20 +52,15 @@ pub(crate) fn exceeds_hub_access(places: &WritableNotes, heard: &BTreeSet<Source
     })
 }
 
-/// Whether the plan of a hub turn puts more than a phrase of the hub's message into a note after text from outside the
-/// hub's places was read. Later messages may ask for that note, and nobody is asked again.
+/// Whether the plan of a hub turn puts more than a phrase of the hub's message into a note after something was read
+/// that the hub is not to be told without the user: text, or how many notes match. Later messages may ask for that
+/// note, and nobody is asked again.
 pub(crate) fn copies_for_hub(
     plan: &ChangeSet,
     request: &HubRequest<'_>,
     heard: &BTreeSet<Source>,
 ) -> bool {
-    let has_read_more = heard.iter().any(|source| match source {
-        Source::Note(note) => !request.places.contains(note),
-        Source::Foreign => true,
-        // It holds no text of a note.
-        Source::Vault | Source::User | Source::Hub | Source::Tool(_) => false,
-    });
-    has_read_more && !request.is_quoted_by(plan)
+    exceeds_hub_access(request.places, heard) && !request.is_quoted_by(plan)
 }
 
 /// Whether a note of the plan is less private by the rules with its new text, or at its new path.
@@ -172,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_turn_that_read_other_notes_adds_only_a_phrase_of_its_message_at_once() {
+    fn a_hub_turn_that_read_or_searched_other_notes_adds_only_a_phrase_of_its_message_at_once() {
         let places = WritableNotes::default();
         let today = jiff::civil::date(2026, 11, 25);
         let message = "Remember oat milk!";
@@ -186,10 +181,11 @@ mod tests {
             copies_for_hub(plan, &request, &BTreeSet::from([source]))
         };
         let diary = || Source::Note(path("Diary.md"));
-        assert!(copies(&append("- Ann is pregnant\n"), diary()));
-        assert!(copies(&append("- Ann is pregnant\n"), Source::Foreign));
-        assert!(!copies(&append("- [ ] Oat milk\n"), diary()));
-        for source in [Source::Note(path("inbox/Inbox.md")), Source::Vault, Source::Hub] {
+        for source in [diary(), Source::Foreign, Source::Vault] {
+            assert!(copies(&append("- Ann is pregnant\n"), source.clone()), "{source}");
+            assert!(!copies(&append("- [ ] Oat milk\n"), source.clone()), "{source}");
+        }
+        for source in [Source::Note(path("inbox/Inbox.md")), Source::Hub] {
             assert!(!copies(&append("- Ann is pregnant\n"), source));
         }
     }
