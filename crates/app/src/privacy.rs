@@ -285,11 +285,6 @@ impl PrivacyGuard {
         run_blocking(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
     }
 
-    /// Whether a model answers the turn that may see notes which only models on this computer see.
-    pub(crate) fn has_local_model(&self, turn: &TurnId) -> bool {
-        self.state().view_of(turn).is_some_and(|view| view.max_privacy == Privacy::Local)
-    }
-
     /// Whether the turn may hear everything.
     pub(crate) async fn sees_everything(&self, turn: &TurnId) -> Result<bool, UserError> {
         Ok(self.turn_view(turn).await?.hides_nothing())

@@ -200,6 +200,72 @@ async fn tags_of_private_notes_come_into_an_open_note_only_after_a_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn counts_of_private_notes_come_into_an_open_note_only_after_a_review() {
+    let both = || json!({ "pattern": "pregnant|ferry", "max_results": 1, "context_lines": 0 });
+    let in_folder = json!({ "pattern": "tram", "file_pattern": "Work/*.md" });
+    for (call, has_rule, found, is_pending) in [
+        (("search_files", both()), true, "2 matching lines in 2 notes", true),
+        (("find_notes", json!({ "query": "zeppelin" })), true, "No note matches", true),
+        (("search_files", both()), false, "2 matching lines in 2 notes", false),
+        (("search_files", in_folder), true, "1 matching line in 1 note", false),
+    ] {
+        let name = format!("{call:?}, with a rule: {has_rule}");
+        let add = json!({ "path": "Open.md", "content": "Copied." });
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![call]),
+            Reply::text("Found."),
+            Reply::calls(vec![("append_file", add)]),
+            Reply::text("Copied."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        home.notes.write("Work/Plan.md", "By tram.\n");
+        let mut settings = settings(&model);
+        if !has_rule {
+            settings.private.local.clear();
+        }
+        let running = home.open(settings).await;
+        let conversation = running.send_and_wait(None, "look for it").await;
+        // It is known in a later turn as well.
+        running.send_and_wait(Some(&conversation), "write it into [[Open]]").await;
+        let told = model.requests().last().map(|request| request["messages"].to_string());
+        let told = told.expect("a request");
+        assert!(told.contains(found) && !told.contains("Diary.md"), "{name}: {told}");
+        let waits = running.pending_paths(&conversation).await;
+        assert_eq!(waits == ["Open.md"], is_pending, "{name}: {waits:?}");
+        assert_eq!(home.notes.read("Open.md").contains("Copied."), !is_pending, "{name}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_was_not_told_of_a_count_writes_an_open_note_at_once() {
+    let add = json!({ "path": "Open.md", "content": "Mine." });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("find_notes", json!({ "query": "zeppelin" }))]),
+        Reply::text("There is none."),
+        Reply::calls(vec![("append_file", add)]),
+        Reply::text("Added."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings(&model)).await;
+    let conversation = running.send_and_wait(None, "is there one?").await;
+    let mut elsewhere = settings(&model);
+    elsewhere.private.endpoint_is_local = false;
+    running.replace_settings(elsewhere).await;
+    running.send_and_wait(Some(&conversation), "add yours to [[Open]]").await;
+    let told = model.requests().last().map(|request| request["messages"].to_string());
+    let told = told.expect("a request");
+    assert!(!told.contains("No note matches") && !told.contains("There is none"), "{told}");
+    let waits = running.pending_paths(&conversation).await;
+    assert!(waits.is_empty() && home.notes.read("Open.md").contains("Mine."), "{waits:?}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_moves_a_private_note_out_of_its_folder_only_after_a_review() {
     for (path, to, is_moved) in [
         ("Home/Diary.md", "Diary.md", false),

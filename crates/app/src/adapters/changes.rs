@@ -7,7 +7,7 @@ use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, Privacy, Source, ToolEvent, UserError,
+    OpenTurn, PlannedState, Privacy, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, Store};
 use tokio::sync::{Mutex, mpsc};
@@ -187,9 +187,9 @@ impl VaultChanges {
             return Ok(false);
         }
         let told = self.store.context_sources_by_turn(&turn.turn).await.map_err(store_error)?;
-        // Text of an unknown source, such as a list of tags, may be of any note that the model sees.
-        let is_foreign = told.values().any(|sources| sources.contains(&Source::Foreign));
-        if is_foreign && self.privacy_guard.has_local_model(&turn.turn) {
+        // How many notes match, and text of an unknown source such as a list of tags, may be of any note that
+        // the model sees.
+        if self.privacy_guard.looked_beyond_open(&turn.turn, &told).await? {
             return Ok(true);
         }
         self.privacy_guard.hides_told(Privacy::Open, &told).await

@@ -223,7 +223,7 @@ impl StoreTranscript {
                 .await?;
         // Where it cannot be told whether a note is private, the user decides.
         let is_beyond = provenance::exceeds_hub_access(&places, &heard)
-            || self.privacy_guard.looked_beyond_open(turn, &heard).await.unwrap_or(true)
+            || self.privacy_guard.looked_beyond_open(turn, &told).await.unwrap_or(true)
             || self.privacy_guard.hides_told(Privacy::Open, &told).await.unwrap_or(true);
         Ok(if is_beyond { HubDisclosure::Beyond } else { HubDisclosure::Within })
     }

@@ -3,7 +3,7 @@
 //! The source of such a result is what was looked through, not each note in it. A model that may
 //! see less than the one that looked is not told it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use protocol::{Privacy, Source, TurnId, UserError};
 
@@ -20,12 +20,7 @@ impl PrivacyGuard {
     ) -> Result<HashSet<TurnId>, UserError> {
         let looked = sources.iter().filter(|(_, told)| told.iter().any(is_lookup));
         let looked: Vec<&TurnId> = looked.map(|(turn, _)| turn).collect();
-        let known = match self.effect_history.get() {
-            Some(store) if !looked.is_empty() => {
-                store.max_privacy_of_turns(&looked).await.map_err(store_error)?
-            }
-            _ => HashMap::new(),
-        };
+        let known = self.known_max_privacy(&looked).await?;
         let saw_more = |turn: &&TurnId| {
             let most = known.get(*turn).copied().unwrap_or(Privacy::Never);
             view.rules.hide_between(view.max_privacy, most)
@@ -33,20 +28,40 @@ impl PrivacyGuard {
         Ok(looked.into_iter().filter(saw_more).cloned().collect())
     }
 
-    /// Whether the running turn, of which these are the sources, looked through a folder with notes that its
-    /// model sees and others do not: how many match, or that none does, is text of them too.
+    /// Whether the turn, to which all this was told, may know how many notes match, or that none does, among
+    /// notes that its models see and others do not. A turn whose models see what all see is not told of such a
+    /// look by the turns before it.
     pub(crate) async fn looked_beyond_open(
         &self,
         turn: &TurnId,
-        sources: &BTreeSet<Source>,
+        told: &SourcesByTurn,
     ) -> Result<bool, UserError> {
-        if !self.has_local_model(turn) {
+        let view = self.view_for(Privacy::Open).await?;
+        let wider = self.wider_lookups(&view, told).await?;
+        if wider.is_empty() {
             return Ok(false);
         }
-        let view = self.view_for(Privacy::Open).await?;
-        Ok(sources.iter().any(
-            |source| matches!(source, Source::Note(folder) if view.hidden_names.lie_in(folder)),
-        ))
+        let known = self.known_max_privacy(&[turn]).await?;
+        if known.get(turn) == Some(&Privacy::Open) {
+            return Ok(false);
+        }
+        let tells_more = |source: &Source| match source {
+            Source::Note(folder) => view.hidden_names.lie_in(folder),
+            other => is_lookup(other),
+        };
+        Ok(wider.iter().filter_map(|turn| told.get(turn)).flatten().any(tells_more))
+    }
+
+    async fn known_max_privacy(
+        &self,
+        turns: &[&TurnId],
+    ) -> Result<HashMap<TurnId, Privacy>, UserError> {
+        match self.effect_history.get() {
+            Some(store) if !turns.is_empty() => {
+                store.max_privacy_of_turns(turns).await.map_err(store_error)
+            }
+            _ => Ok(HashMap::new()),
+        }
     }
 }
 
