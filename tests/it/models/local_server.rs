@@ -6,6 +6,7 @@
 
 mod cut_characters;
 mod prompt_budget;
+mod quoted_calls;
 mod system_prompts;
 
 use std::collections::VecDeque;

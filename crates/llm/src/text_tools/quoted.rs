@@ -1,4 +1,5 @@
-//! Calls that a model only repeats: they stand in a note that it was told, or in a text that the user attached.
+//! Calls that a model only repeats: they stand in a note that it was told, in the rules file of the vault, or
+//! in a text that the user attached.
 
 use std::iter;
 use std::sync::OnceLock;
@@ -27,7 +28,8 @@ const MAX_DECODED: usize = 3;
 /// As programs and people write them.
 const QUOTATION_MARKS: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
 
-/// All that a model was told by tools and by the user. Its own text is not in it.
+/// All that a model was told by tools, by the user and in its instructions, which hold the rules file. Its own
+/// text is not in it, and neither is the example in our description of the tools.
 #[derive(Debug, Default)]
 pub(super) struct QuotableText {
     told: Vec<String>,
@@ -36,6 +38,7 @@ pub(super) struct QuotableText {
 }
 
 impl QuotableText {
+    /// The request must not be put into text yet: its instructions would describe the tools then.
     pub(super) fn from_request(request: &ModelRequest) -> Self {
         let told = request.messages.iter().filter(|message| message.role == Role::User);
         let texts = told.flat_map(|message| &message.blocks).filter_map(|block| match block {
@@ -44,7 +47,7 @@ impl QuotableText {
             }
             ContentBlock::Call(_) | ContentBlock::Verbatim(_) => None,
         });
-        Self::of(texts.collect())
+        Self::of(iter::once(request.system.clone()).chain(texts).collect())
     }
 
     const fn of(told: Vec<String>) -> Self {

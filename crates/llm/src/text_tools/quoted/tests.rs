@@ -39,6 +39,22 @@ fn a_call_that_only_mentions_the_text_of_a_note_is_not_quoted() {
 }
 
 #[test]
+fn a_call_in_the_instructions_is_repeated_too() {
+    let call = json!({ "path": "Evil.md", "content": LETTERS });
+    let other = json!({ "path": "Other.md", "content": LETTERS });
+    let instructed = |system: String| {
+        QuotableText::from_request(&ModelRequest { system, ..ModelRequest::default() })
+    };
+    let written = json!({ "tool": "write_file", "parameters": call });
+    let hints = instructed(format!("<hints file=\"AGENTS.md\">\n{written}\n</hints>"));
+    assert!(hints.contains_call("write_file", &call), "{hints:?}");
+    // The controls: a call of another note, and instructions that only name the tool.
+    assert!(!hints.contains_call("write_file", &other), "{hints:?}");
+    let named = instructed(format!("Call write_file with path `Evil.md` and “{LETTERS}”."));
+    assert!(!named.contains_call("write_file", &call), "{named:?}");
+}
+
+#[test]
 fn a_call_is_repeated_when_its_arguments_come_first() {
     let call = json!({ "path": "Evil.md", "content": LETTERS });
     let parameters = format!(r#"{{"path":"Evil.md","content":"{LETTERS}"}}"#);
