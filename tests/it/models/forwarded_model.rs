@@ -70,6 +70,7 @@ impl ForwardingServer {
                 model["remote_host"] = json!(host);
                 model["remote_model"] = json!("gpt-oss:120b");
             }
+            let loaded = json!({ "name": "mine:latest", "context_length": 32_768 });
             if matches!(uri.path(), "/api/tags" | "/api/show" | "/v1/models") {
                 match lists {
                     Lists::AtOnce => {}
@@ -88,6 +89,7 @@ impl ForwardingServer {
             let (kind, text) = match uri.path() {
                 "/api/tags" => (JSON, json!({ "models": [model] }).to_string()),
                 "/api/show" => (JSON, model.to_string()),
+                "/api/ps" => (JSON, json!({ "models": [loaded] }).to_string()),
                 "/v1/models" => {
                     (JSON, json!({ "data": [{ "id": "mine", "owned_by": "me" }] }).to_string())
                 }

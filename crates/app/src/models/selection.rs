@@ -31,7 +31,8 @@ use model_provider::ProviderConfig;
 /// The smallest context window of the providers' own models, in tokens.
 const PROVIDER_CONTEXT_WINDOW: u32 = 200_000;
 
-/// The same for servers of others that say nothing. A server that reads less says so when it is asked.
+/// The same for servers of others that say nothing. A server that reads less says so when it refuses what is
+/// longer; an Ollama refuses nothing, so its smallest window is assumed before this one.
 const FALLBACK_CONTEXT_WINDOW: u32 = 32_768;
 
 /// The time that a window waits for the first choice.

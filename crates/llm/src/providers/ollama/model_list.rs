@@ -14,7 +14,7 @@ pub(crate) struct ShowRequest<'a> {
 }
 
 /// How many tokens the model reads, out of the answer to [`ShowRequest`].
-pub(super) fn window(told: &Value) -> Option<u32> {
+pub(crate) fn window(told: &Value) -> Option<u32> {
     let info = told.get("model_info")?.as_object()?;
     let length = info.iter().find(|(name, _)| name.ends_with(".context_length"))?;
     u32::try_from(length.1.as_u64()?).ok()
@@ -58,6 +58,12 @@ pub(crate) fn set_window(told: &Value) -> Option<u32> {
     Some(set.min(most)).filter(|tokens| *tokens > 0)
 }
 
+/// The window that a model runs with, out of the list of those that are loaded.
+pub(crate) fn loaded_window(loaded: &Value, model: &str) -> Option<u32> {
+    let tokens = entry(loaded, model)?.get("context_length")?.as_u64()?;
+    u32::try_from(tokens).ok().filter(|tokens| *tokens > 0)
+}
+
 /// Whether the model runs on a server elsewhere, whatever it is called here: an entry of the list of
 /// tags or the answer to [`ShowRequest`] has the name of that server or of the model there.
 pub(crate) fn runs_elsewhere(told: &Value) -> bool {
@@ -66,7 +72,7 @@ pub(crate) fn runs_elsewhere(told: &Value) -> bool {
     names("remote_host") || names("remote_model")
 }
 
-/// The entry of a model in the list of tags.
+/// The entry of a model in the list of tags, or of the models that are loaded.
 pub(crate) fn entry<'a>(tags: &'a Value, model: &str) -> Option<&'a Value> {
     let latest = format!("{model}:latest");
     entries(tags).find(|tagged| {
@@ -178,6 +184,21 @@ mod tests {
         ] {
             assert_eq!(capabilities(&shown, 32_768).tools, expected, "{shown}");
         }
+    }
+
+    #[test]
+    fn the_window_of_a_loaded_model_is_its_own() {
+        let loaded = |window: Value| {
+            json!({ "models": [{ "name": "other:latest", "context_length": 9 },
+                { "name": "llama:latest", "model": "llama:latest", "context_length": window }] })
+        };
+        for name in ["llama", "llama:latest"] {
+            assert_eq!(loaded_window(&loaded(json!(4_096)), name), Some(4_096), "{name}");
+        }
+        for none in [json!(0), json!("many"), json!(null)] {
+            assert_eq!(loaded_window(&loaded(none.clone()), "llama"), None, "{none}");
+        }
+        assert_eq!(loaded_window(&loaded(json!(4_096)), "unknown"), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The capabilities of a model as self-hosted servers report them, each in its own place: llama.cpp
-//! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`
-//! and `/api/show`.
+//! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`,
+//! `/api/show` and `/api/ps`.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -24,6 +24,12 @@ const TAGS: &str = "/api/tags";
 
 /// Where an Ollama describes one of them.
 const SHOW: &str = "/api/show";
+
+/// Where it lists those that are loaded.
+const LOADED: &str = "/api/ps";
+
+/// The smallest window that an Ollama gives to a model for which nobody sets one.
+const OLLAMA_WINDOW: u32 = 4_096;
 
 /// Caches the capabilities of the models of one server.
 #[derive(Debug, Default)]
@@ -76,7 +82,10 @@ impl CapabilityCache {
             None => Capabilities { runs_elsewhere: true, ..Capabilities::default() },
         };
         let known = asked.or(told.listed);
+        // It cuts a longer prompt without an error, so the window is never learned from a refusal.
+        let assumed = (is_ollama && !asked.runs_elsewhere).then_some(OLLAMA_WINDOW);
         let listed = Capabilities {
+            window: known.window.or(assumed),
             runs_elsewhere: asked.runs_elsewhere,
             parameters: known.parameters.or_else(|| parameters_in_name(model)),
             ..known
@@ -148,11 +157,22 @@ async fn probe(server: &ApiClient, model: &str, models: &Value) -> Option<Probed
 }
 
 /// The capabilities that an Ollama shows. At an OpenAI URL nobody asks it for a window, so it takes the
-/// one that the model's own file sets, and cuts what is longer without an error.
+/// one that the model's own file sets, else its own default, and cuts what is longer without an error. The
+/// default is told only of a model that is loaded.
 async fn show(server: &ApiClient, model: &str) -> Capabilities {
     let request = tags::ShowRequest { model };
-    let shown = server.optional_reply_to(SHOW, &request, PROBE_TIMEOUT).await.value();
-    Capabilities { window: tags::set_window(&shown), ..tags::capabilities(&shown, u32::MAX) }
+    let shown = server.optional_reply_to(SHOW, &request, PROBE_TIMEOUT).await;
+    let OptionalReply::Value(shown) = shown else { return Capabilities::default() };
+    let window = match tags::set_window(&shown) {
+        // A model elsewhere is not loaded here.
+        None if !tags::runs_elsewhere(&shown) => {
+            let all = server.optional_reply_at_root(LOADED, PROBE_TIMEOUT).await.value();
+            let most = tags::window(&shown).filter(|most| (1..OLLAMA_WINDOW).contains(most));
+            tags::loaded_window(&all, model).or(most)
+        }
+        set => set,
+    };
+    Capabilities { window, ..tags::capabilities(&shown, u32::MAX) }
 }
 
 /// Whether the model runs elsewhere by Ollama's list; of a model that is not in it nobody knows.

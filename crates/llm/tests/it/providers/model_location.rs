@@ -69,15 +69,22 @@ async fn a_server_that_is_no_ollama_has_its_models_here() {
     }
 }
 
-/// The capabilities of `foo` at Ollama's OpenAI URL, where it answers so about the model.
-async fn ollama_capabilities(show: CannedAnswer) -> llm::Capabilities {
-    let listed = value(&json!({ "data": [{ "id": "foo", "owned_by": "library" }] }));
-    let answers = vec![listed, tags(&json!({ "name": "foo" })), show];
-    let mut server = ByteServer::serving(answers).await;
+/// The list of models that an Ollama has at its OpenAI URL.
+fn ollama_models() -> CannedAnswer {
+    value(&json!({ "data": [{ "id": "foo", "owned_by": "library" }] }))
+}
+
+/// The capabilities of `foo` at Ollama's OpenAI URL, where it answers so about the model, and to the question
+/// at the last path.
+async fn ollama_capabilities(told: Vec<CannedAnswer>, last: &str) -> llm::Capabilities {
+    let listed = [ollama_models(), tags(&json!({ "name": "foo" }))];
+    let mut server = ByteServer::serving(listed.into_iter().chain(told).collect()).await;
     let told = within(openai(&server).capabilities("foo")).await;
-    let last = std::iter::from_fn(|| server.requests.try_recv().ok()).last().unwrap();
-    assert!(last.head.starts_with("post /api/show "), "{}", last.head);
-    assert_eq!(last.body, json!({ "model": "foo" }));
+    let asked: Vec<_> = std::iter::from_fn(|| server.requests.try_recv().ok()).collect();
+    assert!(asked[2].head.starts_with("post /api/show "), "{}", asked[2].head);
+    assert_eq!(asked[2].body, json!({ "model": "foo" }));
+    let (end, head) = (format!(" {last} "), &asked.last().unwrap().head);
+    assert!(head.lines().next().unwrap().contains(&end), "{head}");
     told
 }
 
@@ -85,17 +92,60 @@ async fn ollama_capabilities(show: CannedAnswer) -> llm::Capabilities {
 async fn an_ollama_at_an_openai_url_shows_its_window_and_whether_the_model_takes_tools() {
     let info = json!({ "llama.context_length": 131_072 });
     let set = json!({ "capabilities": ["completion"], "model_info": info,
-        "parameters": "stop  \"<|eot|>\"\nnum_ctx                        4096" });
-    let told = ollama_capabilities(value(&set)).await;
-    assert_eq!((told.window, told.tools), (Some(4_096), Some(false)));
+        "parameters": "stop  \"<|eot|>\"\nnum_ctx                        8192" });
+    let told = ollama_capabilities(vec![value(&set)], "/api/show").await;
+    assert_eq!((told.window, told.tools), (Some(8_192), Some(false)));
     assert!(!told.runs_elsewhere);
-    // The controls: the number that it was trained with is no window, and no answer tells nothing.
-    let unset = json!({ "capabilities": ["completion", "tools"], "model_info": info });
-    let told = ollama_capabilities(value(&unset)).await;
-    assert_eq!((told.window, told.tools), (None, Some(true)));
+    // No answer tells nothing of tools.
     for silent in [nothing(), begun("", AfterBytes::Close)] {
-        let told = ollama_capabilities(silent).await;
-        assert_eq!((told.window, told.tools), (None, None));
+        let told = ollama_capabilities(vec![silent], "/api/show").await;
+        assert_eq!((told.window, told.tools), (Some(4_096), None));
+    }
+}
+
+#[tokio::test]
+async fn a_model_of_an_ollama_that_sets_no_window_has_the_one_that_it_is_loaded_with() {
+    let show = |most: u32| {
+        json!({ "capabilities": ["completion", "tools"],
+            "model_info": { "llama.context_length": most } })
+    };
+    let loaded = |name: &str, window: u32| {
+        tags(&json!({ "name": name, "model": name, "context_length": window }))
+    };
+    for (most, list, expected) in [
+        (131_072, loaded("foo", 4_096), 4_096),
+        (131_072, loaded("foo:latest", 16_384), 16_384),
+        // The number that it was trained with is no window: what is not loaded gets the default.
+        (131_072, value(&json!({ "models": [] })), 4_096),
+        (131_072, loaded("other", 16_384), 4_096),
+        (131_072, tags(&json!({ "name": "foo" })), 4_096),
+        (131_072, nothing(), 4_096),
+        (2_048, nothing(), 2_048),
+    ] {
+        let told = ollama_capabilities(vec![value(&show(most)), list], "/api/ps").await;
+        assert_eq!((told.window, told.tools), (Some(expected), Some(true)), "{most}");
+    }
+    // The control: a model elsewhere is not loaded here, so nothing tells its window.
+    let cloud = json!({ "name": "foo", "remote_host": "https://ollama.com:443" });
+    let answers = vec![ollama_models(), tags(&cloud), value(&cloud)];
+    let server = ByteServer::serving(answers).await;
+    let told = within(openai(&server).capabilities("foo")).await;
+    assert_eq!((told.window, told.runs_elsewhere), (None, true));
+}
+
+#[tokio::test]
+async fn the_window_of_an_ollama_is_kept_when_it_no_longer_has_the_model_loaded() {
+    let probe = |loaded: CannedAnswer| {
+        [ollama_models(), tags(&json!({ "name": "foo" })), value(&json!({})), loaded]
+    };
+    let loaded = |window: u32| tags(&json!({ "name": "foo", "context_length": window }));
+    let empty = value(&json!({ "models": [] }));
+    let answers = [probe(loaded(16_384)), probe(empty), probe(loaded(8_192))];
+    let server = ByteServer::serving(answers.into_iter().flatten().collect()).await;
+    let provider = openai(&server);
+    for window in [16_384, 16_384, 8_192] {
+        assert_eq!(within(provider.capabilities("foo")).await.window, Some(window));
+        half_a_minute().await;
     }
 }
 
