@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The lines of `text` in order, their ends included.
-pub(crate) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let line = start..line_end(text, start);

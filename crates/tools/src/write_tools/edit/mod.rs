@@ -1,6 +1,5 @@
 //! The edits of a note: a text, a section or a property, and how one becomes a plan.
 
-pub(crate) mod frontmatter;
 pub(crate) mod property;
 pub(crate) mod replace_text;
 pub(crate) mod section;
@@ -176,13 +175,7 @@ fn strip_last_break(text: &str) -> &str {
     text.strip_suffix('\r').unwrap_or(text)
 }
 
-/// The byte range of each line, its line break included.
+/// The byte range of each line, its line break included, which may be a bare `\r`.
 fn line_ranges(text: &str) -> Vec<Range<usize>> {
-    let mut at = 0;
-    let next = |line: &str| {
-        let range = at..at + line.len();
-        at = range.end;
-        range
-    };
-    text.split_inclusive('\n').map(next).collect()
+    markdown::lines(text).collect()
 }

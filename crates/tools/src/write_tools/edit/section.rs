@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use index::parser::{Heading, headings};
-use markdown::{line_end, line_start};
+use markdown::{Frontmatter, line_end, line_start};
 use protocol::NotePath;
 
-use super::{EditResult, frontmatter, insert_at, line_ranges, splice, strip_last_break};
+use super::{EditResult, insert_at, line_ranges, splice, strip_last_break};
 use crate::text::heading_ref;
 use crate::text::text_encoding::{LineEnd, line_at, pluralize};
 
@@ -177,16 +177,18 @@ impl IdentifiedBlock {
     fn find(path: &NotePath, text: &str, id: &str) -> Result<Self, String> {
         let lines = line_ranges(text);
         let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
+        // As read_file counts, to which a bare `\r` ends no line.
+        let number = |at: usize| lines.get(at).map_or(1, |line| line_at(text, line.start));
         let ids: Vec<(usize, &str)> =
             (0..lines.len()).filter_map(|at| Some((at, id_of(line(at)?)?))).collect();
         let found: Vec<usize> =
             ids.iter().filter(|(_, found)| *found == id).map(|(at, _)| *at).collect();
         let at = match found.as_slice() {
             [at] => *at,
-            [] => return Err(no_block(path, id, &ids)),
+            [] => return Err(no_block(path, id, &ids, number)),
             several => {
                 let listed = several.iter().take(MAX_LISTED);
-                let lines: Vec<String> = listed.map(|at| (at + 1).to_string()).collect();
+                let lines: Vec<String> = listed.map(|at| number(*at).to_string()).collect();
                 return Err(format!(
                     "`{path}` has the block id ^{id} several times, in lines {}.\nChange the \
                      one you mean with edit_file.",
@@ -219,9 +221,8 @@ impl IdentifiedBlock {
 /// Behind the last heading or frontmatter above `at`: no block reaches over it.
 fn block_start_limit(text: &str, at: usize) -> usize {
     let above = headings(text).into_iter().map(|heading| heading.body).rfind(|body| *body <= at);
-    let matter = frontmatter::last_line(text).unwrap_or_default();
-    let matter = matter.checked_sub(1).and_then(|last| line_ranges(text).get(last).cloned());
-    above.unwrap_or_default().max(matter.map_or(0, |line| line.end))
+    let matter = Frontmatter::parse(text).map(|matter| matter.span.end);
+    above.unwrap_or_default().max(matter.unwrap_or_default())
 }
 
 /// Whether a line without its indentation begins an item of a list.
@@ -241,9 +242,15 @@ fn id_of(line: &str) -> Option<&str> {
     (is_id && (before.is_empty() || before.ends_with([' ', '\t']))).then_some(id)
 }
 
-fn no_block(path: &NotePath, id: &str, ids: &[(usize, &str)]) -> String {
+fn no_block(
+    path: &NotePath,
+    id: &str,
+    ids: &[(usize, &str)],
+    number: impl Fn(usize) -> usize,
+) -> String {
+    let listed = ids.iter().take(MAX_LISTED);
     let there: Vec<String> =
-        ids.iter().take(MAX_LISTED).map(|(at, id)| format!("line {}: ^{id}", at + 1)).collect();
+        listed.map(|(at, id)| format!("line {}: ^{id}", number(*at))).collect();
     if there.is_empty() {
         return format!(
             "`{path}` has no block ids, so none is ^{id}.\nUse edit_file, or give the \

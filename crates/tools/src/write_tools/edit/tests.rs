@@ -67,6 +67,22 @@ fn text_goes_under_its_heading_where_lines_end_in_bare_returns() {
 }
 
 #[test]
+fn a_block_is_found_by_its_id_where_lines_end_in_bare_returns() {
+    let note = "# A\rkeep\r\rold words ^p";
+    check(note, section("^p", "replace", "new"), "# A\rkeep\r\rnew ^p");
+    check(note, section("^p", "prepend", "x"), "# A\rkeep\r\rx\nold words ^p");
+    check(note, section("^p", "append", "x"), "# A\rkeep\r\rold words ^p\nx");
+    let ended = "# H\rkeep\r\rtext ^p\n";
+    check(ended, section("^p", "replace", "new"), "# H\rkeep\r\rnew ^p\n");
+    let list = "- one ^o\r- two ^i\r- three\r";
+    check(list, section("^i", "replace", "- 2"), "- one ^o\r- 2 ^i\r- three\r");
+    check(list, section("^i", "append", "- x"), "- one ^o\r- two ^i\r- x\n- three\r");
+    let matter = "---\ra: 1\r---\rb ^x";
+    check(matter, section("^x", "replace", "c"), "---\ra: 1\r---\rc ^x");
+    refused("a ^x\r\rb ^x\n\nc ^x", section("^x", "append", "y"), "in lines 1, 1, 3");
+}
+
+#[test]
 fn a_block_is_found_by_its_id() {
     let note = "# H\nold\nwords ^p\n\n- one\n- two ^i\n- three\n\n| t |\n\n^t\n";
     let with = |from: &str, to: &str| note.replace(from, to);
