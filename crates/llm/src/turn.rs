@@ -96,6 +96,8 @@ pub enum TurnInput {
     Event(ModelEvent),
     /// There is no (whole) answer.
     Failed(ModelError),
+    /// The request was too long for the model. It can be built again so that it fits.
+    TooLong(ModelError),
     /// The stream ended without a stop.
     Severed,
     /// The step or the results of the last effect are durable.

@@ -366,12 +366,14 @@ impl TurnDriver<'_> {
         let resends =
             |input: &TurnInput| matches!(input, TurnInput::Event(ModelEvent::AnotherRequest));
         self.answer.took_more_requests |= heard.iter().any(resends);
-        if let Some(TurnInput::Failed(error)) = heard.last_mut()
+        if let Some(TurnInput::Failed(error)) = heard.last()
             && let Some(window) = self.window_to_retry(error)
         {
             // The request was sent again as text to a model without tools, and was too long.
-            let asked_again = ModelError::Outdated(error.to_string());
-            self.refused = Some((window, std::mem::replace(error, asked_again)));
+            let error = error.clone();
+            heard.pop();
+            heard.push(TurnInput::TooLong(error.clone()));
+            self.refused = Some((window, error));
         }
         match heard.last() {
             // The estimate is of one request, and the report of all that the answer took.
@@ -380,7 +382,9 @@ impl TurnDriver<'_> {
             {
                 self.calibrations.learn(&self.setup.model, self.estimated, *usage);
             }
-            Some(TurnInput::Failed(ModelError::Outdated(_))) => self.needs_renewal = true,
+            Some(TurnInput::Failed(ModelError::Outdated(_)) | TurnInput::TooLong(_)) => {
+                self.needs_renewal = true;
+            }
             _ => {}
         }
         ControlFlow::Continue(heard)

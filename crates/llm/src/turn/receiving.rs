@@ -1,5 +1,7 @@
 //! Handles the events of an answer, and its end.
 
+use std::time::Duration;
+
 use protocol::{MessagePart, TokenUsage};
 
 use super::answer::PartialAnswer;
@@ -33,29 +35,37 @@ impl Turn {
                 let shown = answer.receive(event).map(TurnEffect::Show);
                 (TurnState::Asking { how: mode, attempt, answer }, shown.into_iter().collect())
             }
-            TurnInput::Failed(error) => self.failed(mode, attempt, &answer, error),
+            TurnInput::Failed(error) => {
+                let wait = retry::next_delay(&error, attempt, self.spread);
+                self.failed(mode, attempt, &answer, error, wait)
+            }
+            TurnInput::TooLong(error) => {
+                let wait = (attempt < retry::MAX_ATTEMPTS).then_some(Duration::ZERO);
+                self.failed(mode, attempt, &answer, error, wait)
+            }
             TurnInput::Severed => {
                 let error = ModelError::Network(
                     "The answer was cut off before its end. Check the network, then try again."
                         .into(),
                 );
-                self.failed(mode, attempt, &answer, error)
+                let wait = retry::next_delay(&error, attempt, self.spread);
+                self.failed(mode, attempt, &answer, error, wait)
             }
             _ => (TurnState::Asking { how: mode, attempt, answer }, Vec::new()),
         }
     }
 
+    /// Asks again after the wait, if there is one and nothing was shown.
     fn failed(
         &mut self,
         mode: AskMode,
         attempt: u32,
         answer: &PartialAnswer,
         error: ModelError,
+        wait: Option<Duration>,
     ) -> Transition {
         let usage = self.charge(answer.usage.after(&error));
-        if !answer.is_shown()
-            && let Some(wait) = retry::next_delay(&error, attempt, self.spread)
-        {
+        if let Some(wait) = wait.filter(|_| !answer.is_shown()) {
             self.owed = usage;
             return (TurnState::Waiting { how: mode, attempt }, vec![TurnEffect::Wait(wait)]);
         }

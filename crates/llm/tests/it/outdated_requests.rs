@@ -1,4 +1,4 @@
-//! A request that is outdated before it is sent is built again, by a new setup.
+//! A request that is outdated before it is sent, or too long for the model, is built again, by a new setup.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,18 +12,42 @@ use protocol::{ErrorCode, TokenUsage, TurnEnding, TurnStatus, UserError};
 use crate::fixtures::scripted_provider::ScriptedProvider;
 use crate::fixtures::service_world::ServiceWorld;
 
+/// When a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RefusalTime {
+    AtOnce,
+    /// In the answer, before any text.
+    InAnswer,
+    AfterText,
+}
+
 /// Refuses its first requests, then answers.
 struct RefusingModel {
     refusals: usize,
-    error: ModelError,
+    /// The error of the request that comes after so many others.
+    error: fn(usize) -> ModelError,
+    time: RefusalTime,
     asked: AtomicUsize,
+}
+
+impl RefusingModel {
+    fn new(refusals: usize, error: fn(usize) -> ModelError, time: RefusalTime) -> Arc<Self> {
+        Arc::new(Self { refusals, error, time, asked: AtomicUsize::default() })
+    }
 }
 
 #[async_trait]
 impl Provider for RefusingModel {
     async fn stream(&self, _: ModelRequest) -> Result<ModelStream, ModelError> {
-        if self.asked.fetch_add(1, Ordering::SeqCst) < self.refusals {
-            return Err(self.error.clone());
+        let before = self.asked.fetch_add(1, Ordering::SeqCst);
+        if before < self.refusals {
+            let error = (self.error)(before);
+            let text = match self.time {
+                RefusalTime::AtOnce => return Err(error),
+                RefusalTime::InAnswer => None,
+                RefusalTime::AfterText => Some(Ok(ModelEvent::Text("It is".into()))),
+            };
+            return Ok(Box::pin(stream::iter(text.into_iter().chain([Err(error)]))));
         }
         let stopped =
             ModelEvent::Stopped { reason: StopReason::EndTurn, usage: TokenUsage::default() };
@@ -35,10 +59,10 @@ impl Provider for RefusingModel {
 /// made again fails with `renewal`, if there is one.
 async fn end_after(
     refusals: usize,
-    error: ModelError,
+    error: fn(usize) -> ModelError,
     renewal: Option<UserError>,
 ) -> (TurnEnding, usize) {
-    let model = Arc::new(RefusingModel { refusals, error, asked: AtomicUsize::default() });
+    let model = RefusingModel::new(refusals, error, RefusalTime::AtOnce);
     let mut world = ServiceWorld::asking(model.clone(), Arc::new(ScriptedProvider::default()));
     if let Some(renewal) = renewal {
         world.refresh_with(Err(renewal));
@@ -47,22 +71,36 @@ async fn end_after(
     (ending, model.asked.load(Ordering::SeqCst))
 }
 
-fn outdated() -> ModelError {
+/// The end of a turn whose first requests are too long, and how often the model was asked.
+async fn end_after_too_long(refusals: usize, time: RefusalTime) -> (TurnEnding, usize) {
+    let model = RefusingModel::new(refusals, too_long, time);
+    let mut world = ServiceWorld::asking(model.clone(), Arc::new(ScriptedProvider::default()));
+    let ending = world.say("Is it there?").await;
+    (ending, model.asked.load(Ordering::SeqCst))
+}
+
+fn outdated(_: usize) -> ModelError {
     ModelError::Outdated("The rules were changed.".into())
+}
+
+/// Of a server that tells a window smaller by one each time.
+fn too_long(before: usize) -> ModelError {
+    let window = u32::try_from(20_000 - before).ok();
+    ModelError::ContextExceeded { message: "Too long.".into(), window, prompt: None }
 }
 
 #[tokio::test]
 async fn an_outdated_request_is_built_again_a_few_times() {
     for refusals in 0..3 {
-        let (ending, asked) = end_after(refusals, outdated(), None).await;
+        let (ending, asked) = end_after(refusals, outdated, None).await;
         assert_eq!((ending.status, asked), (TurnStatus::Done, refusals + 1), "{ending:?}");
     }
-    let (ending, asked) = end_after(100, outdated(), None).await;
+    let (ending, asked) = end_after(100, outdated, None).await;
     let error = ending.error.expect("it says so");
     assert_eq!((ending.status, asked), (TurnStatus::Failed, 3), "not for ever");
     assert_eq!(error.message, "The rules were changed.");
     // The control: any other refusal is final.
-    let refused = ModelError::InvalidRequest("No.".into());
+    let refused = |_: usize| ModelError::InvalidRequest("No.".into());
     let (ending, asked) = end_after(1, refused, None).await;
     assert_eq!((ending.status, asked), (TurnStatus::Failed, 1), "{ending:?}");
 }
@@ -70,10 +108,29 @@ async fn an_outdated_request_is_built_again_a_few_times() {
 #[tokio::test]
 async fn an_outdated_request_is_built_by_a_new_setup() {
     let not_now = || Some(UserError::new(ErrorCode::Settings, "Not now."));
-    let (ending, asked) = end_after(1, outdated(), not_now()).await;
+    let (ending, asked) = end_after(1, outdated, not_now()).await;
     let error = ending.error.expect("it says so");
     assert_eq!((error.code, error.message.as_str(), asked), (ErrorCode::Settings, "Not now.", 1));
     // The control: a request that is sent needs no new one.
-    let (ending, asked) = end_after(0, outdated(), not_now()).await;
+    let (ending, asked) = end_after(0, outdated, not_now()).await;
     assert_eq!((ending.status, asked), (TurnStatus::Done, 1), "{ending:?}");
+}
+
+#[tokio::test]
+async fn a_turn_that_ends_with_a_request_that_is_too_long_says_so() {
+    for (time, refusals, text, requests) in [
+        // Text that was shown is not requested again.
+        (RefusalTime::AfterText, 1, Some("It is"), 1),
+        (RefusalTime::InAnswer, 10, None, 3),
+    ] {
+        let (ending, asked) = end_after_too_long(refusals, time).await;
+        assert_eq!((ending.status, asked), (TurnStatus::Failed, requests), "{time:?}");
+        let error = ending.error.unwrap();
+        assert_eq!((error.code, error.message.as_str()), (ErrorCode::TooLarge, "Too long."));
+        let said = ending.message.map(|message| message.text());
+        assert_eq!(said.as_deref(), text, "{time:?}");
+    }
+    // The control: what was not shown is requested again, and answered.
+    let (ending, asked) = end_after_too_long(2, RefusalTime::InAnswer).await;
+    assert_eq!((ending.status, asked), (TurnStatus::Done, 3), "{ending:?}");
 }
