@@ -39,8 +39,9 @@ const MAX_EVENT_BATCH: usize = 256;
 /// The time after which a wait for a model on this computer is told.
 const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(3);
 
-/// So many requests of a turn are built again because a server counted more tokens than were expected.
-const MAX_RECOUNTS: u32 = 3;
+/// So many requests of a turn are built again because they were too long: the server reads less than expected,
+/// or counts more tokens.
+const MAX_REFITS: u32 = 4;
 
 /// How driving a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,7 @@ pub(crate) async fn drive_turn(
         waiting: AnswerWait::default(),
         needs_renewal: false,
         refused: None,
-        recounts: 0,
+        refits: 0,
     };
     let ran = run.drive(Turn::new(rules)).await;
     (ran, run.weight)
@@ -136,8 +137,8 @@ struct TurnDriver<'a> {
     needs_renewal: bool,
     /// The refusal of a request that was too long, with the window that the next one is made for.
     refused: Option<(u32, ModelError)>,
-    /// How often a request was built again because the server counted more tokens than were expected.
-    recounts: u32,
+    /// How often a request was built again because it was too long.
+    refits: u32,
 }
 
 /// The wait for the beginning of an answer.
@@ -313,8 +314,8 @@ impl TurnDriver<'_> {
     }
 
     /// The window that a refusal tells of, where a request that fits it can be built now: the window
-    /// is smaller than was thought, or the server counted more tokens than were expected. The latter
-    /// corrects the estimates, and counts only [`MAX_RECOUNTS`] times in a turn, so asking again ends.
+    /// is smaller than was thought, or the server counted more tokens than were expected, which
+    /// corrects the estimates. A turn is told one only [`MAX_REFITS`] times, so asking again ends.
     fn window_to_retry(&mut self, error: &ModelError) -> Option<u32> {
         let ModelError::ContextExceeded { window: Some(told), prompt, .. } = *error else {
             return None;
@@ -329,12 +330,11 @@ impl TurnDriver<'_> {
             let usage = TokenUsage { input, ..TokenUsage::default() };
             self.calibrations.learn(model, self.estimated, usage);
         }
-        if told < known {
-            return Some(told);
+        if told >= known && counted.is_none() {
+            return None;
         }
-        counted?;
-        self.recounts += 1;
-        (self.recounts <= MAX_RECOUNTS).then_some(known)
+        self.refits += 1;
+        (self.refits <= MAX_REFITS).then_some(told.min(known))
     }
 
     /// Waits for the next event of the answer, and includes those that came with it; text that

@@ -117,6 +117,17 @@ async fn an_outdated_request_is_built_by_a_new_setup() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_too_long_is_built_again_a_few_times_in_a_turn() {
+    for refusals in 0..5 {
+        let (ending, asked) = end_after_too_long(refusals, RefusalTime::AtOnce).await;
+        assert_eq!((ending.status, asked), (TurnStatus::Done, refusals + 1), "{ending:?}");
+    }
+    let (ending, asked) = end_after_too_long(10_000, RefusalTime::AtOnce).await;
+    let code = ending.error.map(|error| error.code);
+    assert_eq!((code, asked), (Some(ErrorCode::TooLarge), 5), "not for each token");
+}
+
+#[tokio::test]
 async fn a_turn_that_ends_with_a_request_that_is_too_long_says_so() {
     for (time, refusals, text, requests) in [
         // Text that was shown is not requested again.
