@@ -46,7 +46,8 @@ pub use model::{
 pub use ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 pub use ports::transcript::{FullHistory, History, Transcript};
 pub use ports::turn_policy::{
-    ContextCapacity, Summarizer, ToolDetail, TurnEvent, TurnLimits, TurnPolicy, TurnSetup,
+    ContextCapacity, RefusedWindow, Summarizer, ToolDetail, TurnEvent, TurnLimits, TurnPolicy,
+    TurnSetup,
 };
 pub use provider::{Capabilities, ModelStream, Provider};
 pub use providers::anthropic::{Anthropic, AnthropicConfig};

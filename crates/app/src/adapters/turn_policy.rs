@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm::ports::turn_policy::{
-    ContextCapacity, Summarizer, ToolDetail, TurnEvent, TurnPolicy, TurnSetup,
+    ContextCapacity, RefusedWindow, Summarizer, ToolDetail, TurnEvent, TurnPolicy, TurnSetup,
 };
 use llm::text_tools::declaration_bytes;
 use llm::{Capabilities, Provider, ToolRegistry};
@@ -76,14 +76,14 @@ impl TurnPolicy for AppTurnPolicy {
     async fn refresh_setup(
         &self,
         turn: &OpenTurn,
-        window: Option<u32>,
+        refused: Option<&RefusedWindow>,
     ) -> Result<TurnSetup, UserError> {
         let mut who = self.turn_model(turn).await?;
-        if let Some(window) = window {
-            who.capacity = ContextCapacity::Window(window);
-        }
+        let refused = refused.filter(|_| who.model.is_some());
+        let base_url = who.selected.model_provider.base_url(&who.settings);
+        let window = refused.and_then(|refused| refused.of(&who.selected.model, &base_url));
+        who.capacity = window.map_or(who.capacity, ContextCapacity::Window);
         self.privacy_guard.change_model(&turn.turn, who.max_privacy).await?;
-        // The user may have chosen another model meanwhile.
         self.running_setup(turn, &who).await
     }
 
@@ -345,6 +345,7 @@ impl AppTurnPolicy {
         let spending = &settings.spending;
         let spending_limit =
             budget::turn_budget(&self.store, spending, who.price(), &turn.turn).await?;
+        let base_url = chosen.model_provider.base_url(settings);
         Ok(TurnSetup {
             provider: self.with_fallback_capture(turn, who).await?,
             model: chosen.model.clone(),
@@ -357,10 +358,8 @@ impl AppTurnPolicy {
             limits: kind.limits(),
             kept_turns: self.store.asking_turns(&turn.turn).await.map_err(store_error)?,
             summarizer: who.compaction_model(&self.store).await?,
-            runs_here: model.is_some()
-                && llm::transport::http::is_on_this_computer(
-                    &chosen.model_provider.base_url(settings),
-                ),
+            runs_here: model.is_some() && llm::transport::http::is_on_this_computer(&base_url),
+            base_url,
         })
     }
 }

@@ -40,6 +40,8 @@ pub struct TurnSetup {
     pub provider: Arc<dyn Provider>,
     /// The model's id or alias.
     pub model: String,
+    /// The server URL that it is asked at; empty where there is none.
+    pub base_url: String,
     /// Output cap in tokens.
     pub max_tokens: u32,
     /// The context window of the model.
@@ -76,6 +78,26 @@ impl TurnSetup {
             ToolDetail::Whole => registry.specs(&self.tools),
             ToolDetail::Brief => registry.brief_specs(&self.tools),
         }
+    }
+}
+
+/// The window of a model whose server refused a request because it was too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedWindow {
+    /// The model's id or alias.
+    pub model: String,
+    /// The server URL that it was asked at.
+    pub base_url: String,
+    /// How many tokens it reads at most.
+    pub window: u32,
+}
+
+impl RefusedWindow {
+    /// The window, if this model at this server URL refused the request: the user may have chosen another one
+    /// meanwhile.
+    #[must_use]
+    pub fn of(&self, model: &str, base_url: &str) -> Option<u32> {
+        (self.model == model && self.base_url == base_url).then_some(self.window)
     }
 }
 
@@ -121,13 +143,13 @@ pub trait TurnPolicy: Send + Sync {
     /// Chooses the model that answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
-    /// Decides again about a running turn. With a `window`, its server reads no more than that many
-    /// tokens, whatever was set; without one, the server has loaded the model by now, or a request
-    /// was [`Outdated`](crate::model::ModelError::Outdated).
+    /// Decides again about a running turn. The model that `refused` a request reads no more than its window,
+    /// whatever was set. If none did, the server has loaded the model by now, or a request was
+    /// [`Outdated`](crate::model::ModelError::Outdated).
     async fn refresh_setup(
         &self,
         turn: &OpenTurn,
-        window: Option<u32>,
+        refused: Option<&RefusedWindow>,
     ) -> Result<TurnSetup, UserError>;
 
     /// Decides which model summarizes a conversation whose last turn has ended, as for that turn

@@ -18,7 +18,7 @@ use crate::context::model_texts;
 use crate::context::tokens::TokenCalibrations;
 use crate::context::window_usage::Filling;
 use crate::model::{ModelError, ModelEvent};
-use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
+use crate::ports::turn_policy::{ContextCapacity, RefusedWindow, TurnEvent, TurnSetup};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
 use crate::turn::{AskMode, Finish, Turn, TurnEffect, TurnInput};
@@ -261,14 +261,15 @@ impl TurnDriver<'_> {
     /// model, or spent the month's limit in another conversation.
     async fn renew(&mut self, refused: Option<(u32, ModelError)>) -> DriverFlow {
         let policy = &self.recorder.parts.policy;
-        let window = refused.as_ref().map(|(window, _)| *window);
-        let again = policy.refresh_setup(self.recorder.turn, window);
+        let window = refused.as_ref().map(|(window, _)| RefusedWindow {
+            model: self.setup.model.clone(),
+            base_url: self.setup.base_url.clone(),
+            window: *window,
+        });
+        let again = policy.refresh_setup(self.recorder.turn, window.as_ref());
         match (self.cancel.unless_cancelled(again).await, refused) {
             (Ok(Ok(setup)), _) => {
                 self.setup = setup;
-                if let Some(window) = window {
-                    self.setup.capacity = ContextCapacity::Window(window);
-                }
                 self.recorder.results = ResultStorage::of(&self.setup);
                 next_input(TurnInput::Renewed(self.recorder.renewed_rules(&self.setup)))
             }

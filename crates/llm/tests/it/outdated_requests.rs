@@ -145,3 +145,26 @@ async fn a_turn_that_ends_with_a_request_that_is_too_long_says_so() {
     let (ending, asked) = end_after_too_long(2, RefusalTime::InAnswer).await;
     assert_eq!((ending.status, asked), (TurnStatus::Done, 3), "{ending:?}");
 }
+
+/// No request fits it.
+fn tiny(_: usize) -> ModelError {
+    ModelError::ContextExceeded { message: "Too long.".into(), window: Some(1), prompt: None }
+}
+
+#[tokio::test]
+async fn the_window_of_a_refusal_is_not_that_of_a_model_that_was_chosen_meanwhile() {
+    for (model, base_url, requests) in [
+        ("another", "http://here", 2),
+        ("model", "http://elsewhere", 2),
+        // The control: the model that refused the request.
+        ("model", "http://here", 1),
+    ] {
+        let asked = RefusingModel::new(1, tiny, RefusalTime::AtOnce);
+        let mut world = ServiceWorld::asking(asked.clone(), Arc::new(ScriptedProvider::default()));
+        world.switch_to(model, base_url);
+        let ending = world.say("Is it there?").await;
+        let is_done = ending.status == TurnStatus::Done;
+        assert_eq!(is_done, requests == 2, "{model}, {base_url}: {ending:?}");
+        assert_eq!(asked.asked.load(Ordering::SeqCst), requests, "{model}, {base_url}");
+    }
+}
