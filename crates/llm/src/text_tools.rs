@@ -203,7 +203,7 @@ impl Provider for TextToolProvider {
 pub(crate) fn find_call(text: &str, tools: Vec<ToolSpec>) -> Option<(String, serde_json::Value)> {
     let mut scan = extract::CallScanner::new(tools);
     let mut found = scan.feed(text);
-    found.extend(scan.end());
+    found.extend(scan.end(false));
     found.into_iter().find_map(|found| match found {
         extract::ExtractedPart::Call { tool, parameters } => Some((tool, parameters)),
         extract::ExtractedPart::Text(_) | extract::ExtractedPart::NoCall { .. } => None,

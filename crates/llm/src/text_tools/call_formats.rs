@@ -75,6 +75,20 @@ pub(super) fn starts_call(text: &str, tools: &[ToolSpec]) -> bool {
     name.is_some_and(|name| tools.iter().any(|tool| tool.name == name))
 }
 
+/// Whether `text`, which was cut off, begins an object that is meant as a call and does not name its tool yet.
+pub(super) fn is_cut_in_name(text: &str, tools: &[ToolSpec]) -> bool {
+    let inside = text.strip_prefix('{').and_then(|inside| inside.trim_start().strip_prefix('"'));
+    let after_key = inside.and_then(|inside| {
+        NAME_KEYS.iter().find_map(|key| inside.strip_prefix(*key)?.strip_prefix('"'))
+    });
+    let Some(rest) = after_key.map(str::trim_start) else { return false };
+    let value = rest.strip_prefix(':').map_or(rest, str::trim_start);
+    value.is_empty()
+        || value
+            .strip_prefix('"')
+            .is_some_and(|name| tools.iter().any(|tool| tool.name.starts_with(name)))
+}
+
 /// The calls that a whole answer consists of; `None` when it has anything else in it. An answer
 /// that begins as a call and cannot be read is one with a problem.
 pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
@@ -104,15 +118,16 @@ pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
 }
 
 /// The calls of an answer that was cut off; `None` when it has anything else in it. It may also end within a list
-/// of calls.
+/// of calls, or within the name of the first tool.
 pub(super) fn parse_cut(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
     parse_all(answer, tools).or_else(|| {
-        let list = strip_marks(answer);
-        let first = list.strip_prefix('[')?.trim_start();
-        let is_cut = serde_json::from_str::<IgnoredAny>(list).is_err_and(|error| error.is_eof());
-        let arguments = Err("the list does not end".to_owned());
-        (is_cut && starts_call(first, tools))
-            .then(|| vec![WrittenCall { tool: named_tool(first, tools), arguments }])
+        let rest = strip_marks(answer);
+        let list = rest.strip_prefix('[').map(str::trim_start);
+        let first = list.unwrap_or(rest);
+        let is_cut = serde_json::from_str::<IgnoredAny>(rest).is_err_and(|error| error.is_eof());
+        let is_call = (list.is_some() && starts_call(first, tools)) || is_cut_in_name(first, tools);
+        let arguments = Err("it does not end".to_owned());
+        (is_cut && is_call).then(|| vec![WrittenCall { tool: named_tool(first, tools), arguments }])
     })
 }
 
@@ -243,6 +258,33 @@ mod tests {
             r#"{"name": "read", "arguments": {"path": "a"}} That is"#,
             r#"[{"name": "read", "arguments": {"path": "a"}}] That is"#,
             "[[Note]] sa",
+        ] {
+            assert_eq!(parse_cut(text, &tools()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_was_cut_off_before_it_names_its_tool_is_known_for_one() {
+        for text in [
+            r#"{"name": "re"#,
+            r#"{ "name":"#,
+            r#"{"name""#,
+            r#"{"function": "rea"#,
+            r#"<tool_call>{"name": "re"#,
+            r#"[{"name": ""#,
+            "```json\n{\n  \"name\": \"r",
+        ] {
+            let found = parse_cut(text, &tools()).unwrap_or_default();
+            assert!(found.len() == 1 && found[0].arguments.is_err(), "{text}: {found:?}");
+            assert_eq!(parse_all(text, &tools()), None, "{text}: the control: it is whole");
+        }
+        for text in [
+            r#"{"name": "Alice", "age""#,
+            r#"{"name": "Ali"#,
+            r#"{"name": 3"#,
+            r#"{"title": "re"#,
+            r#"{"na"#,
+            r#"{"name": "re"}"#,
         ] {
             assert_eq!(parse_cut(text, &tools()), None, "{text}");
         }

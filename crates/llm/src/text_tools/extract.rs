@@ -126,14 +126,14 @@ impl CallScanner {
         found
     }
 
-    /// No more text comes: gives out the rest.
-    pub(super) fn end(mut self) -> Vec<ExtractedPart> {
+    /// No more text comes: gives out the rest. Where the answer `is_cut`, it may end within the name of a tool.
+    pub(super) fn end(mut self, is_cut: bool) -> Vec<ExtractedPart> {
         let mut found = Vec::new();
         if let (ScanEnd::No, Some(start)) = (&self.over, self.open.front().copied()) {
-            let begun = self
-                .held
-                .get(start..)
-                .is_some_and(|open| call_formats::starts_call(open, &self.tools));
+            let begun = self.held.get(start..).is_some_and(|open| {
+                call_formats::starts_call(open, &self.tools)
+                    || is_cut && call_formats::is_cut_in_name(open, &self.tools)
+            });
             self.check_closed(&mut found);
             if matches!(self.over, ScanEnd::No) && begun {
                 self.emit_text(start, &mut found);

@@ -119,7 +119,7 @@ impl TextToolStream {
     /// The answer broke off: its text is shown, nothing of it is a call any more.
     fn flush_as_text(&mut self) {
         let scan = std::mem::replace(&mut self.scan, CallScanner::new(Vec::new()));
-        for found in scan.end() {
+        for found in scan.end(false) {
             if let ExtractedPart::Text(text) = found {
                 self.ready.push_back(Ok(ModelEvent::Text(text)));
             }
@@ -134,7 +134,7 @@ impl TextToolStream {
             CallScanner::new(self.tools.clone()).with_quotable(&self.told),
         );
         let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
-        for found in scan.end() {
+        for found in scan.end(reason == StopReason::MaxTokens) {
             match found {
                 ExtractedPart::NoCall { text, problem } => {
                     let repairs = std::mem::replace(&mut self.repairs, RepairAttempt::Done);

@@ -176,20 +176,31 @@ async fn an_answer_that_is_only_a_call_is_one_although_the_server_took_it_for_te
 #[tokio::test]
 async fn a_call_in_text_that_was_cut_off_fails_in_words_and_is_not_shown() {
     let cut = CALL.get(..40).unwrap();
-    for call in [cut.to_owned(), format!("<tool_call>\n{cut}"), format!("[{cut}"), CALL.to_owned()]
-    {
-        let answers = vec![say_cut(&call)];
+    let in_name = r#"{"name": "lo"#;
+    for call in [cut, &format!("<tool_call>\n{cut}"), &format!("[{cut}"), CALL, in_name] {
+        let answers = vec![say_cut(call)];
         let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
         assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 1), "{call}: {ending:?}");
         let error = ending.error.unwrap().to_string();
         assert!(error.contains("cut off at its length limit"), "{call}: {error}");
         assert_eq!(ending.message, None, "{call}");
     }
-    // The control: text that was cut off is shown.
-    let answers = vec![say_cut("{braces} are")];
-    let (ending, _) = turn(&ToollessModels::default(), answers).await;
-    assert_eq!((ending.status, ending.cut), (TurnStatus::Done, true), "{ending:?}");
-    assert_eq!(ending.message.unwrap().text(), "{braces} are");
+    // A model that takes no tools writes calls in the same forms.
+    let (ending, bodies) =
+        turn(&ToollessModels::default(), vec![refusal(), say_cut(in_name)]).await;
+    assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 2), "{ending:?}");
+    let error = ending.error.unwrap().to_string();
+    assert!(error.contains("the answer was cut before its end"), "{error}");
+    assert_eq!(ending.message, None);
+    // The controls: text that was cut off is shown.
+    for text in ["{braces} are", r#"{"name": "Alice", "age""#] {
+        for refusals in [vec![], vec![refusal()]] {
+            let answers = refusals.into_iter().chain([say_cut(text)]).collect();
+            let (ending, _) = turn(&ToollessModels::default(), answers).await;
+            assert_eq!((ending.status, ending.cut), (TurnStatus::Done, true), "{ending:?}");
+            assert_eq!(ending.message.unwrap().text(), text);
+        }
+    }
 }
 
 #[tokio::test]

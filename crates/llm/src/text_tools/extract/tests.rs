@@ -23,7 +23,7 @@ fn scan<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<ExtractedPart> {
     for piece in pieces {
         all.extend(scan.feed(piece));
     }
-    all.extend(scan.end());
+    all.extend(scan.end(false));
     all.into_iter().fold(Vec::new(), |mut joined, found| {
         match (joined.last_mut(), found) {
             (Some(ExtractedPart::Text(before)), ExtractedPart::Text(more)) => {
