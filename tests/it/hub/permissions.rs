@@ -141,7 +141,7 @@ async fn an_answer_from_outside_its_places_needs_approval_over_a_restart() {
         "An answer needs your approval in Vaultmate."
     );
     // The note that was read stays in the history.
-    line.deliver("m-3", "say it again").await;
+    line.deliver("m-3", "can you say it again?").await;
     assert_eq!(line.next_response().await.kind, "ack");
     assert_eq!(
         next_notification_body(&mut line).await,
