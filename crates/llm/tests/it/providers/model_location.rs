@@ -81,8 +81,9 @@ async fn ollama_capabilities(told: Vec<CannedAnswer>, last: &str) -> llm::Capabi
     let mut server = ByteServer::serving(listed.into_iter().chain(told).collect()).await;
     let told = within(openai(&server).capabilities("foo")).await;
     let asked: Vec<_> = std::iter::from_fn(|| server.requests.try_recv().ok()).collect();
-    assert!(asked[2].head.starts_with("post /api/show "), "{}", asked[2].head);
-    assert_eq!(asked[2].body, json!({ "model": "foo" }));
+    let shown = asked.get(2).expect("the model is asked about");
+    assert!(shown.head.starts_with("post /api/show "), "{}", shown.head);
+    assert_eq!(shown.body, json!({ "model": "foo" }));
     let (end, head) = (format!(" {last} "), &asked.last().unwrap().head);
     assert!(head.lines().next().unwrap().contains(&end), "{head}");
     told
