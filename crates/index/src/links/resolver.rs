@@ -191,10 +191,11 @@ pub(crate) fn relative_to(here: &str, link: &str) -> Option<String> {
 /// Equal for names that differ in case or Unicode form.
 pub(crate) fn fold_name(text: &str) -> String {
     if text.is_ascii() {
-        text.to_ascii_lowercase()
-    } else {
-        text.nfc().collect::<String>().to_lowercase()
+        return text.to_ascii_lowercase();
     }
+    // At the end of a word a sigma has another small letter, and a name ends in a link where it goes on with `.md` in
+    // a path. Some small letters have a composed form that their capitals lack.
+    text.nfc().collect::<String>().to_lowercase().replace('ς', "σ").nfc().collect()
 }
 
 /// The last part of a path.

@@ -35,6 +35,27 @@ fn a_name_that_one_file_has_is_that_file() {
 }
 
 #[test]
+fn a_name_in_capitals_is_found_whatever_small_letters_it_has() {
+    // A sigma at the end of a word, and a letter that only its small form has as one character.
+    let files = ["ΟΔΟΣ.md", "Νόμος/ΟΡΟΣ.md", "H\u{331}.md"];
+    for link in ["ΟΔΟΣ", "οδος", "οδοσ", "ΟΔΟΣ.md", "/οδος", "./Οδος"] {
+        means(&files, "x.md", link, &["ΟΔΟΣ.md"]);
+    }
+    means(&files, "x.md", "ΝΌΜΟΣ/ΟΡΟΣ", &["Νόμος/ΟΡΟΣ.md"]);
+    means(&files, "x.md", "H\u{331}", &["H\u{331}.md"]);
+    // The control: another letter.
+    means(&files, "x.md", "ΟΔΟΤ", &[]);
+}
+
+#[test]
+fn a_link_to_a_name_in_greek_capitals_follows_its_move() {
+    let files =
+        [("ΟΔΟΣ.md", ""), ("l.md", "[[ΟΔΟΣ]] [x](ΟΔΟΣ.md) [[H\u{331}]]"), ("H\u{331}.md", "")];
+    moving(&files, "ΟΔΟΣ.md", "ΤΕΛΟΣ.md", &[("l.md", "[[ΤΕΛΟΣ]] [x](ΤΕΛΟΣ.md) [[H\u{331}]]")]);
+    moving(&files, "H\u{331}.md", "h.md", &[("l.md", "[[ΟΔΟΣ]] [x](ΟΔΟΣ.md) [[h]]")]);
+}
+
+#[test]
 fn of_several_files_the_one_below_the_source_comes_first_then_the_shortest() {
     let files = ["n.md", "A/n.md", "A/deep/n.md", "BB/n.md", "C/n.md"];
     means(&files, "x.md", "n", &["n.md", "A/n.md", "C/n.md", "BB/n.md", "A/deep/n.md"]);
