@@ -64,6 +64,14 @@ fn a_glob_stays_in_its_folder_unless_told_otherwise_and_brings_the_newest_first(
 }
 
 #[test]
+fn a_glob_finds_a_name_in_greek_capitals_by_its_beginning() {
+    let (_folder, vault) = vault(&[("ΟΔΟΣ.md", ""), ("ΟΔΟΤ.md", "")]);
+    let found = glob(&vault, &ChangeSet::default(), "ΟΔΟΣ*", None, 10).unwrap();
+    let found: Vec<_> = found.entries.iter().map(|entry| entry.path.as_str()).collect();
+    assert_eq!(found, ["ΟΔΟΣ.md"]);
+}
+
+#[test]
 fn a_glob_counts_what_it_does_not_return_and_refuses_folders_that_are_not_there() {
     let (_folder, vault) = vault(&[("a.md", ""), ("b.md", ""), ("c.md", "")]);
     let none = ChangeSet::default();

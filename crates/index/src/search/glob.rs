@@ -5,10 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{GlobBuilder, GlobMatcher};
 use protocol::{ChangeAction, ChangeSet, NotePath, Timestamp};
-use unicode_normalization::UnicodeNormalization;
 use vault::{EntryKind, Listing, Unlisted, Vault, VaultEntry, VaultError};
 
 use crate::SearchError;
+use crate::links::fold_name;
 
 /// Entries that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,12 +37,12 @@ pub fn glob(
     let entries = with_planned(entries, overlay);
     let base = base.map(|base| folder_prefix(&entries, base)).transpose()?;
     if let Some(base) = &base {
-        problems.retain(|problem| fold_path(&problem.name).starts_with(base.as_str()));
+        problems.retain(|problem| fold_name(&problem.name).starts_with(base.as_str()));
     }
     let mut matching: Vec<VaultEntry> = entries
         .into_iter()
         .filter(|entry| {
-            let path = fold_path(entry.path.as_str());
+            let path = fold_name(entry.path.as_str());
             let inner = base.as_deref().map_or(Some(path.as_str()), |base| path.strip_prefix(base));
             inner.is_some_and(|inner| matcher.is_match(inner))
         })
@@ -64,12 +64,12 @@ pub(crate) fn path_filter(
         None => None,
     };
     Ok(move |path: &NotePath| {
-        matcher.as_ref().is_none_or(|matcher| matcher.is_match(fold_path(path.as_str())))
+        matcher.as_ref().is_none_or(|matcher| matcher.is_match(fold_name(path.as_str())))
     })
 }
 
 fn glob_matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
-    let glob = GlobBuilder::new(&fold_path(pattern.trim_start_matches("./")))
+    let glob = GlobBuilder::new(&fold_name(pattern.trim_start_matches("./")))
         .case_insensitive(true)
         .literal_separator(true)
         .build()
@@ -83,10 +83,10 @@ fn glob_matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
 /// The folder as a prefix of folded paths.
 fn folder_prefix(entries: &[VaultEntry], base: &str) -> Result<String, SearchError> {
     let asked = NotePath::parse(base).map_err(VaultError::from)?;
-    let wanted = fold_path(asked.as_str());
+    let wanted = fold_name(asked.as_str());
     let prefix = format!("{wanted}/");
     let is_there = entries.iter().any(|entry| {
-        let path = fold_path(entry.path.as_str());
+        let path = fold_name(entry.path.as_str());
         path.starts_with(&prefix) || (entry.kind == EntryKind::Folder && path == wanted)
     });
     if is_there {
@@ -141,13 +141,4 @@ fn planned_folders(overlay: &ChangeSet) -> Vec<NotePath> {
         }
     }
     folders
-}
-
-/// Equal for names that differ in case or Unicode form.
-fn fold_path(text: &str) -> String {
-    if text.is_ascii() {
-        text.to_ascii_lowercase()
-    } else {
-        text.nfc().collect::<String>().to_lowercase()
-    }
 }
