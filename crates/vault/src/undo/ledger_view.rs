@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::{ChangeKind, ContentHash, Effect, EffectId, FileId, FileReplacement, NotePath};
+use protocol::{
+    CallId, ChangeKind, ChangeSetId, ContentHash, Effect, EffectId, FileId, FileReplacement,
+    NotePath, TurnId,
+};
 
 use super::locate::{NoteLocation, locate};
 use super::trace::{NoteTrace, Successions, file_left, recorded_base};
@@ -62,7 +65,7 @@ impl LedgerView {
     }
 
     /// The requested effects as positions in the ledger, newest unit first; an effect without a
-    /// unit is a unit of its own. To undo one effect of a unit whole is to undo all of them.
+    /// unit is a unit of its own. With an effect of a unit comes what is undone with it.
     pub(super) fn units(&self, request: &UndoRequest) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
         for place in self.requested_positions(request) {
@@ -90,21 +93,24 @@ impl LedgerView {
             && self.effects.iter().any(|other| is_whole(other) && of(other) == of(effect))
     }
 
+    /// The effects that are undone with the requested ones, these included, oldest first.
+    pub fn undone_with(&self, request: &UndoRequest) -> impl Iterator<Item = &Effect> {
+        self.requested_positions(request)
+            .into_iter()
+            .filter_map(move |place| self.effects.get(place))
+    }
+
     fn requested_positions(&self, request: &UndoRequest) -> Vec<usize> {
         let is_wanted = |effect: &Effect| request.effects.contains_key(&effect.id);
-        let units: HashSet<_> = self
+        let whole = self
             .effects
             .iter()
             // Another program overwrites the contents of one note; the rest of its unit still stands.
             .filter(|_| request.direction == UndoDirection::Back)
-            .filter(|effect| request.effects.get(&effect.id) == Some(&Hunks::All))
-            .filter_map(|effect| Some((&effect.change_set, effect.unit.as_ref()?)))
-            .collect();
-        let belongs = |effect: &Effect| {
-            let unit = effect.unit.as_ref();
-            unit.is_some_and(|unit| units.contains(&(&effect.change_set, unit)))
-                && !self.undone.contains(&effect.id)
-        };
+            .filter(|effect| request.effects.get(&effect.id) == Some(&Hunks::All));
+        let stands = |effect: &&Effect| !self.undone.contains(&effect.id);
+        let groups = RequestedGroups::new(self.effects.iter().filter(stands), whole);
+        let belongs = |effect: &Effect| stands(&effect) && groups.are_undone_with(effect);
         let all = self.effects.iter().enumerate();
         all.filter(|(_, effect)| is_wanted(effect) || belongs(effect)).map(|(at, _)| at).collect()
     }
@@ -270,6 +276,53 @@ impl LedgerView {
         from.zip(to).is_some_and(|(from, to)| {
             from.born.is_some() && to.born.is_some() && self.successions.is_successor(from, to)
         })
+    }
+}
+
+/// A unit of a change set.
+type UnitKey<'a> = (&'a ChangeSetId, &'a CallId);
+
+fn unit_key(effect: &Effect) -> Option<UnitKey<'_>> {
+    Some((&effect.change_set, effect.unit.as_ref()?))
+}
+
+/// The units of effects that are undone whole. Several turns may have planned one unit. The undo includes all that the
+/// turns of these effects planned there, and all of each turn that moves something there: a move and the links to it
+/// belong together. Another turn that only edited, created or deleted notes keeps its changes: they need no move.
+struct RequestedGroups<'a> {
+    /// The turns of these effects, by unit.
+    turns: HashSet<(UnitKey<'a>, &'a TurnId)>,
+    /// The units in which more than creations is undone. Those need no move to be undone.
+    units: HashSet<UnitKey<'a>>,
+    /// The turns that move something, by unit.
+    moving: HashSet<(UnitKey<'a>, &'a TurnId)>,
+}
+
+impl<'a> RequestedGroups<'a> {
+    fn new(
+        standing: impl Iterator<Item = &'a Effect>,
+        whole: impl Iterator<Item = &'a Effect>,
+    ) -> Self {
+        let turn_of = |effect: &'a Effect| Some((unit_key(effect)?, &effect.turn));
+        let is_move =
+            |effect: &&Effect| matches!(effect.kind, ChangeKind::Rename | ChangeKind::RenameFolder);
+        let is_new =
+            |effect: &Effect| matches!(effect.kind, ChangeKind::Create | ChangeKind::MakeFolder);
+        let whole: Vec<&'a Effect> = whole.collect();
+        let more = whole.iter().copied().filter(|effect| !is_new(effect));
+        Self {
+            turns: whole.iter().copied().filter_map(turn_of).collect(),
+            units: more.filter_map(unit_key).collect(),
+            moving: standing.filter(is_move).filter_map(turn_of).collect(),
+        }
+    }
+
+    /// Whether the undo of these effects undoes another effect of their units too.
+    fn are_undone_with(&self, effect: &Effect) -> bool {
+        let Some(unit) = unit_key(effect) else { return false };
+        let of_turn = (unit, &effect.turn);
+        self.turns.contains(&of_turn)
+            || (self.units.contains(&unit) && self.moving.contains(&of_turn))
     }
 }
 

@@ -28,8 +28,9 @@ use inverse::UndoPlanner;
 use listed_once::ListedOnce;
 use locate::NoteLocation;
 
-/// The effects to undo or to reapply. To undo one effect of a unit whole is to undo all of it; only the
-/// requested effects are reapplied.
+/// The effects to undo or to reapply. To undo one effect of a unit whole is to undo all that its turn planned in the
+/// unit, and all of each turn that moves something there ([`LedgerView::undone_with`]); only the requested effects are
+/// reapplied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoRequest {
     /// The requested effects, and the hunks of each.

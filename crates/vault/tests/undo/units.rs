@@ -1,6 +1,6 @@
 //! Which changes of an undo happen all or not at all.
 
-use protocol::{Change, EffectId};
+use protocol::{Change, EffectId, TurnId};
 use vault::undo::{Hunks, UndoPlan, UndoRequest, plan_undo};
 
 use crate::cases::{back, world};
@@ -84,4 +84,51 @@ fn edit_that_is_redone_with_a_move_belongs_to_it_and_another_stays_undone() {
     assert_eq!(unit(&plan), ["a.md", "links.md"]);
     assert_eq!((&plan.redone[0].effect, &plan.redone[0].by), (&all[1], &undid[0]));
     assert_eq!(world.notes[&links].lines, [63, 7, 61]);
+}
+
+/// The effects that are undone with one of them.
+fn undone_with(world: &SimulatedVault, effect: &EffectId) -> Vec<EffectId> {
+    let request = UndoRequest::undo([effect.clone()]);
+    let past = world.ledger_view(&request);
+    past.undone_with(&request).map(|effect| effect.id.clone()).collect()
+}
+
+#[test]
+fn undo_of_a_move_leaves_the_edit_and_the_creation_of_another_turn_in_its_unit() {
+    let (mut world, links) = (world(), path("links.md"));
+    world.add_note(&links, vec![60, 61]);
+    let set = [
+        Change::replace(path("a.md"), bytes(&[1, 2, 3, 4, 5]), bytes(&[1, 2, 3])),
+        Change::create(path("new.md"), bytes(&[70])),
+        Change::replace(links.clone(), bytes(&[60, 61]), bytes(&[60, 62])),
+        Change::rename(path("a.md"), path("Moved/a.md")),
+    ];
+    world.apply(&set.into_iter().collect(), "two");
+    let effect_of = |world: &SimulatedVault, at: &str| {
+        world.ledger.iter().position(|effect| effect.path == path(at)).unwrap()
+    };
+    let (edit, creation) = (effect_of(&world, "a.md"), effect_of(&world, "new.md"));
+    // The control: of one turn all is undone together.
+    let all: Vec<EffectId> = world.ledger.iter().map(|effect| effect.id.clone()).collect();
+    for effect in &all {
+        assert_eq!(undone_with(&world, effect), all);
+    }
+    for others in [edit, creation] {
+        world.ledger[others].turn = TurnId::from("one");
+    }
+    let is_its = |at: &usize| *at != edit && *at != creation;
+    let of_move: Vec<EffectId> = (0..all.len()).filter(is_its).map(|at| all[at].clone()).collect();
+    for effect in &of_move {
+        assert_eq!(undone_with(&world, effect), of_move);
+    }
+    // An edit may hold links to what is moved.
+    assert_eq!(undone_with(&world, &all[edit]), all);
+    world.ledger[creation].turn = TurnId::from("none");
+    assert_eq!(undone_with(&world, &all[creation]), [all[creation].clone()]);
+
+    let plan = back(&mut world, &UndoRequest::undo([of_move[0].clone()]));
+    assert_eq!((plan.conflicts.len(), plan.undone.len()), (0, 2), "{plan:?}");
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3]);
+    assert_eq!(world.notes[&path("new.md")].lines, [70]);
+    assert_eq!(world.notes[&links].lines, [60, 61]);
 }
