@@ -10,6 +10,7 @@ mod conflicts;
 mod displayed_bytes;
 mod recorded_reverts;
 mod redo_request;
+pub(crate) mod turn_scope;
 
 use std::collections::BTreeSet;
 

@@ -7,8 +7,8 @@ use protocol::{ConversationId, MessageId, NotePath, Origin, TurnId, UserError};
 use store::OpenChangeSet;
 
 use crate::App;
-use crate::changes::history::count_changed_notes;
 use crate::changes::review;
+use crate::changes::undo::turn_scope::count_changed_notes;
 use crate::chat::send::{UserMessage, WithNote};
 use crate::events::publisher::DomainEvent;
 use crate::support::errors::store_error;
