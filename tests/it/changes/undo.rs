@@ -3,6 +3,7 @@
 
 mod redo_edits;
 mod second_plan;
+mod turn_scope;
 
 use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
 use protocol::changes::review::DiffLineKind;

@@ -3,7 +3,7 @@
 //! `vault::undo::plan_undo` plans on the effects of `Store::effects_in_scope` that are not undone yet, on the ledger
 //! and on the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
 //! and `undoing` record it. Redo undoes the set of the undo; of edits of one note that were undone together, `redo_request` makes
-//! again those that it is about.
+//! again those that it is about. `turn_scope` leaves moves of other turns when one turn is undone.
 
 mod answers;
 mod conflicts;
@@ -11,13 +11,14 @@ mod displayed_bytes;
 mod recorded_reverts;
 mod redo_request;
 pub(crate) mod turn_scope;
+mod undoable_hunks;
 
 use std::collections::BTreeSet;
 
 use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict, UndoResult, UndoScope};
 use protocol::job::JobKind;
 use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
-use store::UserChangeSet;
+use store::{Store, UserChangeSet};
 use vault::undo::{
     ConflictAnswer, EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest,
     plan_answered_undo, plan_undo,
@@ -25,6 +26,7 @@ use vault::undo::{
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
 use conflicts::{refused_conflicts, requested_hunks, to_undo_conflict};
+use turn_scope::{is_undone, leave_other_moves};
 
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
@@ -97,13 +99,26 @@ const fn job_kind(action: UndoAction) -> JobKind {
     }
 }
 
-/// The parts of a scope that are not undone yet.
+/// The parts of a scope that are not undone yet; at least one.
 async fn not_yet_undone(
     session: &VaultSession,
     scope: &UndoScope,
     effects: &[Effect],
 ) -> Result<UndoRequest, UserError> {
-    let standings = effective_changes(&session.store).await?;
+    let wanted = parts_to_undo(&session.store, scope, effects).await?;
+    if wanted.effects.is_empty() {
+        return Err(UserError::other("This is already undone, or nothing was changed."));
+    }
+    Ok(wanted)
+}
+
+/// The request for the parts of a scope that are not undone yet. The undo of a turn leaves the moves of others.
+async fn parts_to_undo(
+    store: &Store,
+    scope: &UndoScope,
+    effects: &[Effect],
+) -> Result<UndoRequest, UserError> {
+    let standings = effective_changes(store).await?;
     let mut wanted = UndoRequest::undo([]);
     for effect in effects {
         let asked = match scope {
@@ -118,7 +133,7 @@ async fn not_yet_undone(
             // It cannot be undone at all; the plan says so.
             EffectivePart::Without(_) if effect.purged.is_some() => asked,
             EffectivePart::Without(gone) => {
-                let (before, after) = before_and_after(&session.store, effect).await?;
+                let (before, after) = before_and_after(store, effect).await?;
                 let all = 0..vault::merge::hunks(&before, &after).len();
                 Hunks::Some(
                     all.filter(|hunk| asked.contains(*hunk) && !gone.contains(hunk)).collect(),
@@ -129,8 +144,8 @@ async fn not_yet_undone(
             wanted.effects.insert(effect.id.clone(), left);
         }
     }
-    if wanted.effects.is_empty() {
-        return Err(UserError::other("This is already undone, or nothing was changed."));
+    if matches!(scope, UndoScope::Turn { .. }) {
+        leave_other_moves(store, &standings, effects, &mut wanted).await?;
     }
     Ok(wanted)
 }
@@ -300,10 +315,12 @@ impl VaultSession {
             ledger.add_content(hash, content);
         }
         let standings = effective_changes(&self.store).await?;
-        let is_undone =
-            |effect: &&Effect| standings.effective_part(&effect.id) == EffectivePart::Nothing;
-        let undone: Vec<_> =
-            ledger.effects().iter().filter(is_undone).map(|one| one.id.clone()).collect();
+        let mut undone = Vec::new();
+        for effect in ledger.effects().iter().filter(|effect| effect.unit.is_some()) {
+            if is_undone(&self.store, &standings, effect).await? {
+                undone.push(effect.id.clone());
+            }
+        }
         undone.into_iter().for_each(|effect| ledger.add_undone(effect));
         for succession in self.store.successions().await.map_err(store_error)? {
             ledger.add_succession(succession);

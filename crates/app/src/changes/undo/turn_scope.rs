@@ -1,25 +1,138 @@
-//! The undo of one turn.
+//! The undo of one turn whose changes the user accepted together with moves that other turns planned: it leaves these
+//! moves, and the links that they rewrote, as far as the text tells them apart.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::UndoScope;
-use protocol::{TurnId, UserError};
+use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, TurnId, UserError};
 use store::Store;
-use vault::undo::EffectivePart;
+use vault::merge::hunks;
+use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 
-use crate::changes::history::effective_changes;
+use super::parts_to_undo;
+use super::undoable_hunks::{StandingMove, undoable_hunks};
+use crate::changes::history::{before_and_after, effective_changes};
+use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
-/// How many notes these turns changed, as far as that stands.
+/// How many notes an undo of these turns changes.
 pub(crate) async fn count_changed_notes(store: &Store, turns: &[TurnId]) -> Result<u32, UserError> {
-    let known = effective_changes(store).await?;
     let mut paths = HashSet::new();
     for turn in turns {
-        let effects = store.effects_in_scope(&UndoScope::Turn { turn: turn.clone() }).await;
-        let effects = effects.map_err(store_error)?.into_iter();
-        let stands =
-            effects.filter(|effect| known.effective_part(&effect.id) != EffectivePart::Nothing);
-        paths.extend(stands.map(|effect| effect.path));
+        paths.extend(changes_to_undo(store, turn).await?.into_iter().map(|effect| effect.path));
     }
     Ok(u32::try_from(paths.len()).unwrap_or(u32::MAX))
+}
+
+/// The changes that an undo of a turn undoes, at least in part; of other turns too where they belong together.
+async fn changes_to_undo(store: &Store, turn: &TurnId) -> Result<Vec<Effect>, UserError> {
+    let scope = UndoScope::Turn { turn: turn.clone() };
+    let effects = store.effects_in_scope(&scope).await.map_err(store_error)?;
+    let wanted = parts_to_undo(store, &scope, &effects).await?;
+    let mut known: BTreeMap<EffectId, Effect> = BTreeMap::new();
+    for effect in effects.into_iter().filter(|one| wanted.effects.contains_key(&one.id)) {
+        if effect.unit.is_some() && !known.contains_key(&effect.id) {
+            let unit = unit_of(store, &effect).await?;
+            known.extend(unit.into_iter().map(|peer| (peer.id.clone(), peer)));
+        }
+        known.insert(effect.id.clone(), effect);
+    }
+    let standings = effective_changes(store).await?;
+    let mut ledger = LedgerView::new(known.values().cloned().collect());
+    for effect in known.values() {
+        if is_undone(store, &standings, effect).await? {
+            ledger.add_undone(effect.id.clone());
+        }
+    }
+    Ok(ledger.undone_with(&wanted).cloned().collect())
+}
+
+/// Whether nothing of an effect is left, also where its hunks were undone one by one.
+pub(super) async fn is_undone(
+    store: &Store,
+    standings: &Reverts,
+    effect: &Effect,
+) -> Result<bool, UserError> {
+    match standings.effective_part(&effect.id) {
+        EffectivePart::Nothing => Ok(true),
+        EffectivePart::Without(gone) if effect.purged.is_none() => {
+            let (before, after) = before_and_after(store, effect).await?;
+            Ok((0..hunks(&before, &after).len()).all(|hunk| gone.contains(&hunk)))
+        }
+        EffectivePart::Whole | EffectivePart::Without(_) => Ok(false),
+    }
+}
+
+/// Requests by their hunks those edits of a turn that can be undone while a move of another turn in their unit stands:
+/// whole, they would be undone together with it. Hunks in which the move only rewrote links are left to the move.
+pub(super) async fn leave_other_moves(
+    store: &Store,
+    standings: &Reverts,
+    effects: &[Effect],
+    wanted: &mut UndoRequest,
+) -> Result<(), UserError> {
+    let mut units: HashMap<(&ChangeSetId, &CallId), Vec<&Effect>> = HashMap::new();
+    for effect in effects.iter().filter(|one| wanted.effects.contains_key(&one.id)) {
+        if let Some(unit) = &effect.unit {
+            units.entry((&effect.change_set, unit)).or_default().push(effect);
+        }
+    }
+    for own in units.into_values() {
+        let Some(first) = own.first() else { continue };
+        if own.iter().any(|effect| is_move(effect.kind)) {
+            continue;
+        }
+        let peers = unit_of(store, first).await?;
+        let stands = |peer: &&Effect| standings.effective_part(&peer.id) != EffectivePart::Nothing;
+        let moves: Vec<StandingMove> =
+            peers.iter().filter(stands).filter_map(StandingMove::of).collect();
+        if moves.is_empty() {
+            continue;
+        }
+        for (effect, places) in hunks_of_edits(store, &own, &moves).await?.unwrap_or_default() {
+            let places: BTreeSet<usize> = match wanted.effects.get(&effect) {
+                Some(Hunks::Some(left)) => left.intersection(&places).copied().collect(),
+                Some(Hunks::All) | None => places,
+            };
+            match places.is_empty() {
+                true => wanted.effects.remove(&effect),
+                false => wanted.effects.insert(effect, Hunks::Some(places)),
+            };
+        }
+    }
+    Ok(())
+}
+
+/// All effects of the unit of an effect.
+async fn unit_of(store: &Store, effect: &Effect) -> Result<Vec<Effect>, UserError> {
+    let scope = UndoScope::Effect { effect: effect.id.clone(), hunks: Vec::new() };
+    store.effects_in_scope(&scope).await.map_err(store_error)
+}
+
+/// The hunks of each of these edits that are undone while the moves stand; `None` if one of the effects needs the moves
+/// to be undone with it.
+async fn hunks_of_edits(
+    store: &Store,
+    effects: &[&Effect],
+    moves: &[StandingMove],
+) -> Result<Option<Vec<(EffectId, BTreeSet<usize>)>>, UserError> {
+    let mut edits = Vec::new();
+    for effect in effects {
+        match effect.kind {
+            ChangeKind::Create | ChangeKind::MakeFolder => {}
+            ChangeKind::Replace if effect.purged.is_none() => {
+                let (before, after) = before_and_after(store, effect).await?;
+                let (path, moves) = (effect.path.clone(), moves.to_vec());
+                let judge = move || undoable_hunks(&path, (&before, &after), &moves);
+                let Some(places) = run_blocking(judge).await? else { return Ok(None) };
+                edits.push((effect.id.clone(), places));
+            }
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(edits))
+}
+
+const fn is_move(kind: ChangeKind) -> bool {
+    matches!(kind, ChangeKind::Rename | ChangeKind::RenameFolder)
 }
