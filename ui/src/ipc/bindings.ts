@@ -1247,6 +1247,10 @@ export type AppliedNote = {
  */
 effect: EffectId, 
 /**
+ * The turn that led to it. Changes of several turns may have been accepted together.
+ */
+turn: TurnId, 
+/**
  * Where it was when it was changed.
  */
 path: NotePath, 

@@ -96,8 +96,10 @@ export class FakeChanges {
     lines: number,
   ): ChangeSetId {
     const id = `${of.by}-${this.#sets.length}`;
+    const turn = `turn-${id}`;
     const notes = paths.map((path): AppliedNote => ({
       effect: `effect-${id}-${path}`,
+      turn,
       path,
       target: null,
       kind,
@@ -107,7 +109,7 @@ export class FakeChanges {
       standing: 'stands',
       tooOld: false,
     }));
-    const set: AppliedSet = { id, at: Date.now(), notes, turn: `turn-${id}`, request: '', ...of };
+    const set: AppliedSet = { id, at: Date.now(), notes, turn, request: '', ...of };
     this.#sets = [set, ...this.#sets];
     this.#tell(set);
     return id;
@@ -239,7 +241,7 @@ function isMeant(scope: UndoScope, set: AppliedSet, note: AppliedNote): boolean 
     case 'change_set':
       return set.id === scope.changeSet;
     case 'turn':
-      return set.turn === scope.turn;
+      return note.turn === scope.turn;
     case 'conversation':
       return set.conversation === scope.conversation;
     default:

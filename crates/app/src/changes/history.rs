@@ -230,6 +230,7 @@ impl HistoryContext {
             too_old: self.lacks_text(&effect, standing),
             standing,
             effect: effect.id,
+            turn: effect.turn,
             path: effect.path,
             target: effect.target,
             kind: effect.kind,

@@ -52,6 +52,8 @@ pub enum AppliedBy {
 pub struct AppliedNote {
     /// The change in the ledger.
     pub effect: EffectId,
+    /// The turn that led to it. Changes of several turns may have been accepted together.
+    pub turn: TurnId,
     /// Where it was when it was changed.
     pub path: NotePath,
     /// Where it went, for a rename.

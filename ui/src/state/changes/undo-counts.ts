@@ -1,5 +1,5 @@
 /** Counts the applied changes that can be undone, redone or reapplied. */
-import type { AppliedNote, AppliedSet } from '../../ipc/bindings';
+import type { AppliedNote, AppliedSet, TurnId } from '../../ipc/bindings';
 import { groupByUnit } from '../review/decisions';
 import type { NoteEffect } from './effect-text';
 
@@ -16,6 +16,15 @@ export function canRedo({ standing, tooOld }: AppliedNote): boolean {
 /** Whether another program overwrote it, and it can be reapplied. */
 export function canReapply({ standing, tooOld }: AppliedNote): boolean {
   return standing === 'overwritten' && !tooOld;
+}
+
+/** The changes that an undo of a turn is about, by their sets: those of other turns may have been accepted together with
+ * them. */
+export function setsOfTurn(sets: readonly AppliedSet[], turn: TurnId): AppliedSet[] {
+  return sets.flatMap((set) => {
+    const notes = set.notes.filter((note) => note.turn === turn);
+    return notes.length > 0 ? [{ ...set, notes }] : [];
+  });
 }
 
 /** How many changes can be undone; a move with its links counts once. */

@@ -31,7 +31,7 @@ function decision(id: string, applied: string[], rejected: string[] = []): Decis
 
 function set(turn: string, standing: ChangeStatus): AppliedSet {
   const note = { effect: 'e', path, target: null, kind: 'replace', unit: null } as const;
-  const notes = [{ ...note, added: 1, removed: 0, standing, tooOld: false }];
+  const notes = [{ ...note, turn, added: 1, removed: 0, standing, tooOld: false }];
   return { id: `set-${turn}`, conversation: 'c', turn, by: 'assistant', request: '', at: 0, notes };
 }
 

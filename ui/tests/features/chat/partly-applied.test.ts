@@ -37,7 +37,7 @@ function hunks(...lines: [DiffLineKind, string][]): Map<string, AppliedHunks> {
 
 function applied(standing: ChangeStatus): AppliedSet[] {
   const note = { effect: 'e', path, target: null, kind: 'replace', unit: null } as const;
-  const notes = [{ ...note, added: 1, removed: 1, standing, tooOld: false }];
+  const notes = [{ ...note, turn: 't', added: 1, removed: 1, standing, tooOld: false }];
   return [{ id: 's', conversation: 'c', turn: 't', by: 'assistant', request: '', at: 0, notes }];
 }
 

@@ -3,7 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AppliedSet } from '../../../src/ipc/bindings';
 import { Changes } from '../../../src/state/changes/changes.svelte';
 import { effectText } from '../../../src/state/changes/effect-text';
-import { redoCount, toEffects, undoCount } from '../../../src/state/changes/undo-counts';
+import {
+  redoCount,
+  setsOfTurn,
+  toEffects,
+  undoCount,
+} from '../../../src/state/changes/undo-counts';
 import { Session } from '../../../src/state/session.svelte';
 import { FakeHost } from '../../fake/host';
 import { changes as story } from '../../fake/stories/changes/changes';
@@ -13,6 +18,7 @@ import { vaultAt } from '../../fake/view';
 function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedSet {
   const note = {
     effect: `e-${id}`,
+    turn: `t-${id}`,
     path: `${id}.md`,
     target: null,
     kind: 'replace',
@@ -110,6 +116,17 @@ describe('applied changes', () => {
   it('omits sets that only undid something: that shows in the undone set', () => {
     changes.addPage({ seq: 0, sets: [set('d', 40, { by: 'undo' }), set('c', 30)], more: false });
     expect(ids(changes.listed)).toEqual(['c']);
+  });
+
+  it('counts for a turn its own changes in sets that hold those of several', () => {
+    const { notes } = set('m', 1);
+    const of = (turn: string) => notes.map((note) => ({ ...note, turn, path: `${turn}.md` }));
+    const both = set('m', 1, { notes: [...of('one'), ...of('two')] });
+    const sets = [both, set('n', 2)];
+    expect(undoCount(sets)).toBe(3);
+    expect(setsOfTurn(sets, 'two')).toEqual([{ ...both, notes: of('two') }]);
+    expect(undoCount(setsOfTurn(sets, 'two'))).toBe(1);
+    expect(setsOfTurn(sets, 'three')).toEqual([]);
   });
 
   it('counts a move with its links once', () => {

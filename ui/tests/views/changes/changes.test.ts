@@ -91,6 +91,22 @@ describe('the end of a turn', () => {
     expect(within(rowOf(/Added 3 lines/)).getByRole('button', { expanded: true })).toHaveFocus();
   });
 
+  it('counts the changes of its turn, of several that were accepted together', async () => {
+    const { host, session, keys } = await open('changes');
+    await screen.findByRole('button', { name: 'Undo 1' });
+    const set = session.app.changes.setOf('e-pears');
+    const [pears] = set?.notes ?? [];
+    if (!set || !pears) throw new Error('the change is not known');
+    const of = (turn: string) => ({ ...pears, turn, effect: `e-${turn}`, path: `${turn}.md` });
+    host.tell({ type: 'applied_changed', set: { ...set, notes: [pears, of('another')] } });
+    await waitFor(() => expect(session.app.changes.setOf('e-another')).not.toBeNull());
+    await keys.click(screen.getByRole('button', { name: 'Undo 1' }));
+    expect(host.asked('undo')).toEqual([{ type: 'turn', turn: 't1' }]);
+    // The control: another change of the turn.
+    host.tell({ type: 'applied_changed', set: { ...set, notes: [pears, of('t1')] } });
+    await screen.findByRole('button', { name: 'Undo 2' });
+  });
+
   it('offers nothing while the turn goes on', async () => {
     const { host, session } = await open('changes');
     await screen.findByTestId('turn-undo');

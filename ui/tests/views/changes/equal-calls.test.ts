@@ -82,7 +82,7 @@ async function settle(host: FakeHost, text: string): Promise<void> {
 /** The applied changes, each in this state. */
 function applied(paths: readonly string[], standing: (at: number) => ChangeStatus): AppliedSet {
   const notes = paths.map((path, at) => ({
-    ...({ effect: path, path, target: null, kind: 'replace', unit: null } as const),
+    ...({ effect: path, turn: 't1', path, target: null, kind: 'replace', unit: null } as const),
     ...{ added: 1, removed: 0, standing: standing(at), tooOld: false },
   }));
   return { id: 's', conversation, turn: 't1', by: 'assistant', request: '', at: 0, notes };

@@ -13,12 +13,15 @@ import { line } from './diff';
 
 const hour = 1 / 24;
 
+/** A change of the turn of its set. */
+type StoryChange = Omit<AppliedNote, 'turn'>;
+
 function note(
   effect: string,
   path: string,
   kind: ChangeKind,
-  change: Partial<AppliedNote> = {},
-): AppliedNote {
+  change: Partial<StoryChange> = {},
+): StoryChange {
   const none = { target: null, unit: null, added: 0, removed: 0, tooOld: false } as const;
   return { effect, path, kind, standing: 'stands', ...none, ...change };
 }
@@ -26,12 +29,13 @@ function note(
 function set(
   id: string,
   ago: number,
-  notes: AppliedNote[],
+  notes: StoryChange[],
   of: Partial<AppliedSet> = {},
 ): AppliedSet {
-  const turn = `turn-${id}`;
+  const { turn = `turn-${id}` } = of;
   const from = { conversation: 'groceries', turn, by: 'assistant', request: '' } as const;
-  return { id, at: daysAgo(ago), notes, ...from, ...of };
+  const ofTurn = notes.map((change) => ({ ...change, turn }));
+  return { id, at: daysAgo(ago), notes: ofTurn, ...from, ...of };
 }
 
 const letter = 'Letters/Letter to Signora Furlan.md';
