@@ -293,6 +293,26 @@ async fn of_an_edit_in_two_places_the_one_in_conflict_is_left_to_the_answer() {
     note.running.quit().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_place_that_is_redone_is_left_alone_when_the_other_one_is_redone_later() {
+    let edits = [("one\n\ntwo\n\nthree", "ONE\n\ntwo\n\nTHREE")];
+    let note = EditedNote::start("one\n\ntwo\n\nthree\n\nfour\n\nfive\n", &edits, &[]).await;
+    note.undo_all().await;
+    note.write("mine\n\ntwo\n\nthree\n\nfour\n\nfive\n");
+    let redone = note.try_redo(0).await;
+    let [conflict] = redone.conflicts.as_slice() else { panic!("{redone:?}") };
+    assert_eq!(conflict.hunks, [0]);
+    let partly = ChangeStatus::PartlyUndone;
+    note.assert_state("mine\n\ntwo\n\nTHREE\n\nfour\n\nfive\n", [partly]).await;
+
+    // The redone line is elsewhere by now.
+    note.write("one\n\ntwo\n\nfour\n\nfive\nTHREE\n");
+    note.redo(0).await;
+    note.assert_state("ONE\n\ntwo\n\nfour\n\nfive\nTHREE\n", [STANDS]).await;
+    note.assert_nothing_to_redo(0).await;
+    note.running.quit().await;
+}
+
 /// The lines of the note between which the user writes, and the edit of each.
 const EDITED_LINES: [(&str, &str); 3] = [("one", "ONE"), ("two", "TWO"), ("three", "THREE")];
 

@@ -88,7 +88,8 @@ impl VaultSession {
         Ok(request)
     }
 
-    /// For changes that undid edits which stay undone, the edits that are made again.
+    /// For changes that undid edits which stay undone, the edits that are made again. The same for an edit in several
+    /// places: if some of them are in conflict, the others are recorded as made again.
     async fn edits_to_redo(
         &self,
         rows: &[RevertRow],
@@ -108,11 +109,29 @@ impl VaultSession {
                     others += 1;
                 }
             }
-            if others > 0 && are_edits {
+            if !are_edits {
+                continue;
+            }
+            let is_whole = undoing.is_grouped(by);
+            if others > 0 || (!is_whole && self.is_edit_in_several_places(&edits).await?) {
                 redone.insert(by.id.clone(), edits);
             }
         }
         Ok(redone)
+    }
+
+    /// Whether these are the hunks of one edit, and more than one.
+    async fn is_edit_in_several_places(
+        &self,
+        edits: &BTreeMap<EffectId, Hunks>,
+    ) -> Result<bool, UserError> {
+        let mut all = edits.iter();
+        let (Some((edit, hunks)), None) = (all.next(), all.next()) else { return Ok(false) };
+        let hunks = match hunks {
+            Hunks::Some(_) => hunks.clone(),
+            Hunks::All => self.all_hunks(&find_effect(&self.store, edit).await?).await?,
+        };
+        Ok(matches!(hunks, Hunks::Some(places) if places.len() > 1))
     }
 
     /// Whether a redo that asked about an effect makes that effect again; otherwise it undoes the effect, which is of an
