@@ -50,10 +50,12 @@ pub enum RegenerateOutcome {
     Begun,
     /// Nothing happened yet: the user is to decide about the changes of the old answer.
     Asks {
-        /// Notes that it changed.
+        /// Notes that an undo of its changes changes.
         changed: u32,
         /// Notes for which changes of it wait.
         waiting: u32,
+        /// Whether that undo includes applied changes of an earlier answer.
+        earlier: bool,
     },
 }
 

@@ -145,7 +145,7 @@ async fn what_the_old_answer_changed_is_asked_about_before_anything_happens() {
     let conversation = running.send_and_wait(None, "add milk").await;
     let message_of = |view: &ConversationView| message_with_text(view, "add milk");
     let old = message_of(&running.view(&conversation).await);
-    let asks = RegenerateOutcome::Asks { changed: 1, waiting: 1 };
+    let asks = RegenerateOutcome::Asks { changed: 1, waiting: 1, earlier: false };
     assert_eq!(regenerate(&running, &old, None).await, asks);
     assert_eq!(model.requests().len(), 2, "nothing is asked yet");
 

@@ -2122,13 +2122,17 @@ old: OldChanges | null, };
  */
 export type RegenerateOutcome = { "type": "begun" } | { "type": "asks", 
 /**
- * Notes that it changed.
+ * Notes that an undo of its changes changes.
  */
 changed: number, 
 /**
  * Notes for which changes of it wait.
  */
-waiting: number, };
+waiting: number, 
+/**
+ * Whether that undo includes applied changes of an earlier answer.
+ */
+earlier: boolean, };
 
 /**
  * A decision on pending changes. Notes that are not named stay pending.

@@ -169,7 +169,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
   async regenerate(request: RegenerateRequest): Promise<RegenerateOutcome> {
     await this.called('regenerate', request);
     const old = this.#story.old ?? null;
-    if (old && request.old === null) return { type: 'asks', ...old };
+    if (old && request.old === null) return { type: 'asks', earlier: false, ...old };
     for (const [id, view] of this.#views) {
       const at = view.items.findIndex((item) => isUserMessage(item, request.message));
       const message = view.items[at];

@@ -18,7 +18,11 @@ export interface Story {
   readonly applied?: AppliedStory;
   readonly queries?: QueryStory;
   /** The changes of the last answer. */
-  readonly old?: { readonly changed: number; readonly waiting: number };
+  readonly old?: {
+    readonly changed: number;
+    readonly waiting: number;
+    readonly earlier?: boolean;
+  };
   /** The events that it is sent once it is open. */
   readonly then?: readonly AppEvent[];
   /** The refusals of calls, each used once. */

@@ -73,7 +73,8 @@ describe('starting', () => {
     expect(session.spending.months).not.toBeNull();
     session.answerSaver.naming = { answer: 'm-1', name: 'Soup', taken: null };
     const request = { message: 'm-1', text: null, old: null };
-    session.turnActions.old = { request, conversation: 'groceries', changed: 1, waiting: 0 };
+    const notes = { changed: 1, waiting: 0, earlier: false };
+    session.turnActions.old = { request, conversation: 'groceries', ...notes };
     await session.trashed.look('Pantry.md');
     const read = host.readNote.bind(host);
     let arrive = (): void => undefined;

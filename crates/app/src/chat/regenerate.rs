@@ -8,7 +8,7 @@ use store::OpenChangeSet;
 
 use crate::App;
 use crate::changes::review;
-use crate::changes::undo::turn_scope::count_changed_notes;
+use crate::changes::undo::turn_scope::undo_extent;
 use crate::chat::send::{UserMessage, WithNote};
 use crate::events::publisher::DomainEvent;
 use crate::support::errors::store_error;
@@ -45,14 +45,15 @@ impl App {
         };
         let turns = open.store.turns_from(&found.turn).await.map_err(store_error)?;
         let waiting = open.pending_changes_of(&found.conversation, &turns).await?;
-        let changed = count_changed_notes(&open.store, &turns).await?;
+        let extent = undo_extent(&open.store, &turns).await?;
         match request.old {
-            None if changed > 0 || waiting.is_some() => {
+            None if extent.notes > 0 || waiting.is_some() => {
                 let waiting = waiting.map_or(0, |(_, paths)| paths.len());
                 let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
-                return Ok(RegenerateOutcome::Asks { changed, waiting });
+                let (changed, earlier) = (extent.notes, extent.has_others);
+                return Ok(RegenerateOutcome::Asks { changed, waiting, earlier });
             }
-            Some(OldChanges::Undo) => self.undo_old_answer(&turns, changed, waiting).await?,
+            Some(OldChanges::Undo) => self.undo_old_answer(&turns, extent.notes, waiting).await?,
             None | Some(OldChanges::Keep) => {}
         }
         let begun = open.submit_instead_of(&found.conversation, found.turn, text).await;
@@ -92,7 +93,7 @@ impl App {
         }
         let open = self.session().await?;
         for turn in turns.iter().rev().filter(|_| changed > 0) {
-            if count_changed_notes(&open.store, std::slice::from_ref(turn)).await? == 0 {
+            if undo_extent(&open.store, std::slice::from_ref(turn)).await?.notes == 0 {
                 continue;
             }
             let undone = self.undo(&UndoScope::Turn { turn: turn.clone() }).await?;

@@ -51,8 +51,8 @@ impl TwoAnswers {
         Self { home, model, running, conversation }
     }
 
-    /// Regenerates the second answer and undoes its changes, after the question that counts their notes.
-    async fn regenerate_second(&self, changed: u32) {
+    /// Regenerates the second answer and undoes its changes, after the question about so many notes.
+    async fn regenerate_second(&self, changed: u32, earlier: bool) {
         let view = self.running.view(&self.conversation).await;
         let message = view.items.iter().find_map(|item| match item {
             ChatItem::User { id, text, .. } if text == "two" => Some(id.clone()),
@@ -61,7 +61,7 @@ impl TwoAnswers {
         let message = message.expect("the second message");
         let request = RegenerateRequest { message, text: None, old: None };
         let asked = self.running.app.regenerate(&request).await.expect("asked");
-        assert_eq!(asked, RegenerateOutcome::Asks { changed, waiting: 0 });
+        assert_eq!(asked, RegenerateOutcome::Asks { changed, waiting: 0, earlier });
         let request = RegenerateRequest { old: Some(OldChanges::Undo), ..request };
         self.running.app.regenerate(&request).await.expect("begun");
         self.running.app.wait_until_idle(&self.conversation).await.expect("idle");
@@ -90,7 +90,7 @@ async fn regenerating_an_answer_leaves_what_was_accepted_of_an_earlier_one() {
     // An edit of the note that the second answer moves.
     let answers = TwoAnswers::accepted([edit("A.md", "text", "TEXT"), move_a()]).await;
     answers.assert_notes(&[("Sub/B.md", Some("TEXT\n")), ("A.md", None)]);
-    answers.regenerate_second(3).await;
+    answers.regenerate_second(3, false).await;
     let [_, c, _] = NOTES.map(|(path, text)| (path, Some(text)));
     answers.assert_notes(&[("A.md", Some("TEXT\n")), ("Sub/B.md", None), c]);
     answers.assert_notes(&[("E.md", Some(WITH_LINK))]);
@@ -99,7 +99,7 @@ async fn regenerating_an_answer_leaves_what_was_accepted_of_an_earlier_one() {
     // An edit of a note to which the user added a link.
     let answers = TwoAnswers::accepted([edit("E.md", "First", "FIRST"), move_a()]).await;
     answers.assert_notes(&[("E.md", Some("FIRST\n\nThe end.\n\nMine: [[B]].\n"))]);
-    answers.regenerate_second(2).await;
+    answers.regenerate_second(2, false).await;
     answers.assert_notes(&[("A.md", Some("text\n")), ("Sub/B.md", None), c]);
     answers.assert_notes(&[("E.md", Some("FIRST\n\nThe end.\n\nMine: [[A]].\n"))]);
     answers.undo_rest().await;
@@ -117,7 +117,7 @@ async fn regenerating_an_answer_leaves_a_move_that_was_accepted_of_an_earlier_on
     ] {
         let answers = TwoAnswers::accepted([move_a(), call]).await;
         answers.assert_notes(&[(path, Some(changed)), ("A.md", None)]);
-        answers.regenerate_second(1).await;
+        answers.regenerate_second(1, false).await;
         answers.assert_notes(&[MOVED, LINKED, OTHER, ("A.md", None)]);
         answers.undo_rest().await;
     }
@@ -128,7 +128,7 @@ async fn a_move_is_undone_with_the_edit_of_a_line_whose_link_it_rewrote_and_coun
     let answers = TwoAnswers::accepted([move_a(), edit("C.md", "See", "SEE")]).await;
     answers.assert_notes(&[("C.md", Some("SEE [[B]].\n\nThe end.\n")), ("A.md", None)]);
     // The link to the moved note in the third note is of the move too.
-    answers.regenerate_second(3).await;
+    answers.regenerate_second(3, true).await;
     let [a, c, _] = NOTES.map(|(path, text)| (path, Some(text)));
     answers.assert_notes(&[a, c, ("E.md", Some(WITH_LINK)), ("Sub/B.md", None)]);
     answers.running.quit().await;

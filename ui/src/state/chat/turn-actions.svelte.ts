@@ -17,6 +17,8 @@ interface Old {
   readonly conversation: ConversationId | null;
   readonly changed: number;
   readonly waiting: number;
+  /** Whether an undo of its changes includes those of an earlier answer. */
+  readonly earlier: boolean;
 }
 
 export class TurnActions {
@@ -113,7 +115,8 @@ export class TurnActions {
       const asked = await this.#host.regenerate(request);
       begun = asked.type === 'begun';
       if (asked.type === 'asks') {
-        this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
+        const { changed, waiting, earlier } = asked;
+        this.old = { request, conversation, changed, waiting, earlier };
       } else if (text !== null) this.#endEdit(message);
     };
     await (text === null

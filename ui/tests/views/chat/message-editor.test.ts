@@ -109,6 +109,7 @@ describe('an edited message', () => {
     await keys.keyboard('{Enter}');
     const card = within(await screen.findByTestId('old-changes'));
     expect(card.queryByText(/earlier pending changes/)).toBeNull();
+    expect(card.queryByText(/related changes of an earlier answer/)).toBeNull();
     await keys.click(card.getByRole('button', { name: 'Cancel' }));
     expect(editor()).toHaveValue('Plan peas');
     await keys.click(editor());
@@ -123,10 +124,14 @@ describe('an edited message', () => {
   });
 
   it('takes the question about the old answer with it when it is discarded', async () => {
-    const { keys } = await open({ ...regenerated(), old: { changed: 2, waiting: 0 } });
+    const { keys } = await open({
+      ...regenerated(),
+      old: { changed: 2, waiting: 0, earlier: true },
+    });
     await edit(keys, 'Plan peas');
     await keys.keyboard('{Enter}');
-    await screen.findByTestId('old-changes');
+    const card = within(await screen.findByTestId('old-changes'));
+    expect(card.getByText(/related changes of an earlier answer are undone/)).toBeVisible();
     await keys.click(editor());
     await keys.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByTestId('old-changes')).toBeNull());

@@ -15,13 +15,25 @@ use crate::changes::history::{before_and_after, effective_changes};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
-/// How many notes an undo of these turns changes.
-pub(crate) async fn count_changed_notes(store: &Store, turns: &[TurnId]) -> Result<u32, UserError> {
-    let mut paths = HashSet::new();
+/// The extent of the undo of some turns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UndoExtent {
+    /// How many notes it changes.
+    pub(crate) notes: u32,
+    /// Whether it includes changes of other turns.
+    pub(crate) has_others: bool,
+}
+
+/// Measures the undo of these turns.
+pub(crate) async fn undo_extent(store: &Store, turns: &[TurnId]) -> Result<UndoExtent, UserError> {
+    let (mut paths, mut has_others) = (HashSet::new(), false);
     for turn in turns {
-        paths.extend(changes_to_undo(store, turn).await?.into_iter().map(|effect| effect.path));
+        for effect in changes_to_undo(store, turn).await? {
+            has_others |= !turns.contains(&effect.turn);
+            paths.insert(effect.path);
+        }
     }
-    Ok(u32::try_from(paths.len()).unwrap_or(u32::MAX))
+    Ok(UndoExtent { notes: u32::try_from(paths.len()).unwrap_or(u32::MAX), has_others })
 }
 
 /// The changes that an undo of a turn undoes, at least in part; of other turns too where they belong together.
