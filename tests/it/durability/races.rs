@@ -164,7 +164,7 @@ async fn a_hub_message_cut_before_its_turn_was_stored_is_still_asked_of_the_mode
     let url = [("VAULTMATE_HUB_URL", hub.url())];
     let mut killed = home.spawn_story_killed_at("store.inbox_assign.after", "listen", &url);
     let mut line = hub.accept().await;
-    line.deliver("m-1", "when does the ferry leave").await;
+    line.deliver("m-1", "when does the ferry leave?").await;
     killed.wait().await.expect("it kills itself");
     drop(line);
 
@@ -178,7 +178,7 @@ async fn a_hub_message_cut_before_its_turn_was_stored_is_still_asked_of_the_mode
     assert_eq!(home.notes.try_read("inbox/Inbox.md"), None);
     let conversation = running.only_conversation().await;
     let view = running.view(&conversation).await;
-    assert_eq!(user_messages(&view), ["when does the ferry leave"]);
+    assert_eq!(user_messages(&view), ["when does the ferry leave?"]);
     running.quit().await;
     model.finish();
 }
