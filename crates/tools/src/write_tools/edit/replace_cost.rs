@@ -18,6 +18,9 @@ const MAX_TIME: u64 = 3_000_000_000;
 /// time this short is measured roughly.
 const MAX_RATIO: f64 = 3.2;
 
+/// How often the growth is measured before it counts as too much: other programs disturb.
+const ATTEMPTS: usize = 3;
+
 /// The memory that refusing a result may take, in bytes. The places of a million matches take a quarter of
 /// it; the result would take 20 GB.
 const MAX_MEMORY: u64 = 64 << 20;
@@ -120,7 +123,12 @@ fn replacing_all_is_linear_and_refusing_takes_no_memory() {
         let (half, whole) = (measured(work, count / 2).0, measured(work, count).0);
         (whole, whole as f64 / half.max(1) as f64)
     };
-    let (time, growth) = ratio("replace", LINES);
+    let (mut time, mut growth) = ratio("replace", LINES);
+    for _ in 1..ATTEMPTS {
+        if growth > MAX_RATIO {
+            (time, growth) = ratio("replace", LINES);
+        }
+    }
     assert!(time <= MAX_TIME, "{time} ns");
     assert!(growth <= MAX_RATIO, "{growth:.2} times the time for twice the lines");
     let (_, growth) = ratio("count", LINES / 20);
