@@ -102,7 +102,15 @@ pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
                     calls.push(parse_call(value, tools)?);
                 }
             }
-            Some(Ok(value)) => calls.push(parse_call(&value, tools)?),
+            Some(Ok(value)) => match parse_call(&value, tools) {
+                Some(call) => calls.push(call),
+                // After calls an object is meant as one too; some write arguments alone.
+                None if !calls.is_empty() && value.is_object() => {
+                    let arguments = Err("the object names no tool".to_owned());
+                    calls.push(WrittenCall { tool: String::new(), arguments });
+                }
+                None => return None,
+            },
             Some(Err(error))
                 if starts_call(rest, tools) || !calls.is_empty() && may_begin_call(rest) =>
             {
@@ -307,6 +315,19 @@ mod tests {
             parse_all(&format!("{call}\n{{{{date}}}}"), &tools()).map(|all| all.len()),
             Some(2)
         );
+    }
+
+    #[test]
+    fn an_object_after_a_call_that_names_no_tool_is_told_with_its_problem() {
+        let call = r#"{"name": "read", "arguments": {"path": "a"}}"#;
+        let found =
+            parse_all(&format!("{call}\n{{\"path\": \"a\"}}"), &tools()).unwrap_or_default();
+        assert_eq!(found.first(), read_a().first());
+        assert!(found.len() == 2 && found[1].arguments.is_err(), "{found:?}");
+        // The controls: in front of a call, and alone, it is an answer.
+        for text in [format!("{{\"path\": \"a\"}}\n{call}"), "{\"path\": \"a\"}".to_owned()] {
+            assert_eq!(parse_all(&text, &tools()), None, "{text}");
+        }
     }
 
     #[test]
