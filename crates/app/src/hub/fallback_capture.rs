@@ -94,7 +94,7 @@ pub(crate) struct CaptureIfIgnored {
 /// Tools that do nothing about a message.
 const SPEECH_TOOLS: [&str; 3] = [SEND_MESSAGE, "end_conversation", "get_current_time"];
 
-/// Of Latin, East Asian and Arabic script; the last one is Greek.
+/// The question marks of Latin, East Asian, Arabic and Greek script.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 
 /// The tool that talks to the user.
@@ -228,8 +228,8 @@ fn has_acted(request: &ModelRequest, message: &str, reads: impl Fn(&str) -> bool
     })
 }
 
-/// Whether the message asks something, as far as its signs tell. What is taken for none by mistake is answered
-/// and kept.
+/// Whether the message is a question by its punctuation. A question without a question mark is answered, and
+/// kept as well.
 fn is_question(message: &str) -> bool {
     message.contains(QUESTION_MARKS)
 }

@@ -39,8 +39,8 @@ const MAX_EVENT_BATCH: usize = 256;
 /// The time after which a wait for a model on this computer is told.
 const WAIT_NOTICE_DELAY: Duration = Duration::from_secs(3);
 
-/// So many requests of a turn are built again because they were too long: the server reads less than expected,
-/// or counts more tokens.
+/// The number of requests of a turn that are built again because they were too long: the server reads less
+/// than expected, or counts more tokens.
 const MAX_REFITS: u32 = 4;
 
 /// How driving a turn ended.

@@ -90,7 +90,8 @@ pub(super) fn is_cut_in_name(text: &str, tools: &[ToolSpec]) -> bool {
 }
 
 /// The calls that a whole answer consists of; `None` when it has anything else in it. An answer
-/// that begins as a call and cannot be read is one with a problem.
+/// that begins as a call and cannot be read is one with a problem, and so is an object after a call that
+/// is none: models write arguments alone, or are cut.
 pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
     let mut calls = Vec::new();
     let mut rest = strip_marks(answer);
