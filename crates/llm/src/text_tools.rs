@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::model::{ModelError, ModelRequest, ToolSpec};
 use crate::provider::{Capabilities, ModelStream, Provider};
 
+use native::CallPlace;
 use quoted::QuotableText;
 
 mod call_formats;
@@ -135,6 +136,13 @@ impl TextToolProvider {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().flatten()
     }
 
+    fn call_place(&self) -> CallPlace {
+        match crate::transport::http::is_on_this_computer(&self.base_url) {
+            true => CallPlace::Anywhere,
+            false => CallPlace::WholeAnswer,
+        }
+    }
+
     /// Whether the first answer is to be held back until it shows whether tools reach the model.
     /// Servers of others report what they do not take.
     fn is_support_unknown(&self, request: &ModelRequest) -> bool {
@@ -166,10 +174,11 @@ impl Provider for TextToolProvider {
             Ok(answer) => {
                 let (calls, tools) = (self.clone(), request.tools.clone());
                 let told = QuotableText::from_request(&request);
+                let place = self.call_place();
                 let doubt = self
                     .is_support_unknown(&request)
                     .then(|| native::SupportProbe { calls, request });
-                return Ok(native::native_tool_stream(answer, tools, told, doubt));
+                return Ok(native::native_tool_stream(answer, tools, told, place, doubt));
             }
         };
         let model = request.model.clone();

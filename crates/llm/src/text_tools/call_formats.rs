@@ -146,7 +146,7 @@ fn may_begin_call(text: &str) -> bool {
 }
 
 /// The tool that a text names which cannot be read; empty if it names none.
-fn named_tool(text: &str, tools: &[ToolSpec]) -> String {
+pub(super) fn named_tool(text: &str, tools: &[ToolSpec]) -> String {
     let named = tools.iter().find(|tool| text.contains(&format!("\"{}\"", tool.name)));
     named.map(|tool| tool.name.clone()).unwrap_or_default()
 }

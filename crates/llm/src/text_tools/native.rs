@@ -1,11 +1,13 @@
 //! The answer of a model that was offered tools in its server's format.
 //!
 //! A call that the server did not recognize comes as text: where the whole answer is calls, they
-//! are taken for what they are. Text with a call in it stays text, for a note that is quoted may
-//! hold one. And a server may drop the tools without an error; then the prompt that it counts is
-//! far shorter than the one that was sent.
+//! are taken for what they are. Small models on this computer also write words around a call, so
+//! their text is scanned for one. The text of other servers stays text when it has words around a
+//! call: their models know the format, and explain calls. And a server may drop the tools without
+//! an error; then the prompt that it counts is far shorter than the one that was sent.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 use protocol::TokenUsage;
@@ -13,6 +15,7 @@ use uuid::Uuid;
 
 use super::TextToolProvider;
 use super::call_formats::{self, WrittenCall};
+use super::extract::{CallScanner, ExtractedPart};
 use super::quoted::QuotableText;
 use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
@@ -34,16 +37,31 @@ pub(super) struct SupportProbe {
     pub(super) request: ModelRequest,
 }
 
+/// Where a model may write words around a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallPlace {
+    /// A call is a whole answer.
+    WholeAnswer,
+    /// A call may stand anywhere in an answer.
+    Anywhere,
+}
+
 pub(super) fn native_tool_stream(
     answer: ModelStream,
     tools: Vec<ToolSpec>,
     quotable: QuotableText,
+    place: CallPlace,
     doubt: Option<SupportProbe>,
 ) -> ModelStream {
+    let quotable = Arc::new(quotable);
+    let scan = (place == CallPlace::Anywhere)
+        .then(|| CallScanner::new(tools.clone()).with_quotable(&quotable));
     let listener = NativeToolStream {
         answer,
         tools,
         told: quotable,
+        scan,
+        called: false,
         doubt,
         held: Some(String::new()),
         usage: TokenUsage::default(),
@@ -59,7 +77,11 @@ pub(super) fn native_tool_stream(
 struct NativeToolStream {
     answer: ModelStream,
     tools: Vec<ToolSpec>,
-    told: QuotableText,
+    told: Arc<QuotableText>,
+    /// Looks for calls in text that is not made of calls alone; `None` where all of it is shown.
+    scan: Option<CallScanner>,
+    /// Whether such a call was found.
+    called: bool,
     doubt: Option<SupportProbe>,
     /// Text that is not given out yet; `None` once the answer is known to be no call in text.
     held: Option<String>,
@@ -91,12 +113,14 @@ impl NativeToolStream {
                         true => self.tell_held(),
                         false => self.flush_as_text(),
                     }
+                    self.end_scan_as_text();
                     self.ready.push_back(Err(error));
                     self.over = true;
                 }
                 // The answer broke off, which is a reason to send the request again.
                 None => {
                     self.tell_held();
+                    self.end_scan_as_text();
                     self.over = true;
                 }
             }
@@ -104,9 +128,7 @@ impl NativeToolStream {
     }
 
     fn receive_text(&mut self, text: String) {
-        let Some(held) = &mut self.held else {
-            return self.ready.push_back(Ok(ModelEvent::Text(text)));
-        };
+        let Some(held) = &mut self.held else { return self.show(text) };
         held.push_str(&text);
         let may_be = held.len() <= MAX_HELD_BYTES && call_formats::may_be_calls(held);
         if !may_be && self.doubt.is_none() {
@@ -118,6 +140,7 @@ impl NativeToolStream {
     /// tools.
     fn confirm_support(&mut self) {
         self.flush_as_text();
+        self.end_scan_as_text();
         if let Some(SupportProbe { calls, request }) = self.doubt.take() {
             calls.toolless.mark_supported(&calls.base_url, &request.model);
         }
@@ -131,8 +154,58 @@ impl NativeToolStream {
     }
 
     fn flush_as_text(&mut self) {
-        let held = self.held.take().filter(|held| !held.is_empty());
-        self.ready.extend(held.map(|held| Ok(ModelEvent::Text(held))));
+        if let Some(held) = self.held.take() {
+            self.show(held);
+        }
+    }
+
+    /// Gives out text, and a call that stands in it where one may.
+    fn show(&mut self, text: String) {
+        match &mut self.scan {
+            None if text.is_empty() => {}
+            None => self.ready.push_back(Ok(ModelEvent::Text(text))),
+            Some(scan) => {
+                for part in scan.feed(&text) {
+                    self.emit(part);
+                }
+            }
+        }
+    }
+
+    /// The text goes no further: what the scan holds of it is shown, except for the JSON of a call.
+    fn end_scan_as_text(&mut self) {
+        for part in self.take_scan().into_iter().flat_map(|scan| scan.end(false)) {
+            if let ExtractedPart::Text(text) = part {
+                self.ready.push_back(Ok(ModelEvent::Text(text)));
+            }
+        }
+    }
+
+    /// The scan with what it holds; another one takes its place.
+    fn take_scan(&mut self) -> Option<CallScanner> {
+        let next = CallScanner::new(self.tools.clone()).with_quotable(&self.told);
+        self.scan.as_mut().map(|scan| std::mem::replace(scan, next))
+    }
+
+    fn emit(&mut self, part: ExtractedPart) {
+        let event = match part {
+            ExtractedPart::Text(text) => ModelEvent::Text(text),
+            ExtractedPart::Call { tool, parameters } => {
+                self.called = true;
+                event(WrittenCall { tool, arguments: Ok(parameters) })
+            }
+            ExtractedPart::NoCall { text, problem } => {
+                match call_formats::named_tool(&text, &self.tools) {
+                    // The words around it speak for an example of something else.
+                    tool if tool.is_empty() => ModelEvent::Text(text),
+                    tool => {
+                        self.called = true;
+                        event(WrittenCall { tool, arguments: Err(problem) })
+                    }
+                }
+            }
+        };
+        self.ready.push_back(Ok(event));
     }
 
     async fn stop(&mut self, reason: StopReason, usage: TokenUsage) {
@@ -166,14 +239,27 @@ impl NativeToolStream {
                 self.ready.extend(calls.into_iter().map(|call| Ok(event(call))));
                 StopReason::ToolUse
             }
-            (None, _) => {
-                let text = Some(held).filter(|held| !held.is_empty());
-                self.ready.extend(text.map(|text| Ok(ModelEvent::Text(text))));
-                reason
-            }
+            (None, _) => self.end_text(held, reason),
         };
         self.ready.push_back(Ok(ModelEvent::Stopped { reason, usage: self.usage }));
         self.over = true;
+    }
+
+    /// Gives out the end of an answer that is not made of calls alone. Returns why it ended: a call may stand in it.
+    fn end_text(&mut self, held: String, reason: StopReason) -> StopReason {
+        self.show(held);
+        let is_cut = reason == StopReason::MaxTokens;
+        for part in self.take_scan().into_iter().flat_map(|scan| scan.end(is_cut)) {
+            match part {
+                ExtractedPart::NoCall { text, .. } if is_cut => {
+                    let tool = call_formats::named_tool(&text, &self.tools);
+                    self.ready.push_back(Ok(cut_call(new_call_id(), tool)));
+                }
+                part => self.emit(part),
+            }
+        }
+        let is_whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
+        if self.called && is_whole { StopReason::ToolUse } else { reason }
     }
 
     /// The tools did not reach the model: its answer without them is thrown away.
@@ -183,6 +269,8 @@ impl NativeToolStream {
             Ok(answer) => {
                 self.answer = answer;
                 self.held = None;
+                // Its calls are found before they come here.
+                self.scan = None;
                 self.tools.clear();
                 self.ready.push_back(Ok(ModelEvent::AnotherRequest));
             }

@@ -174,6 +174,46 @@ async fn an_answer_that_is_only_a_call_is_one_although_the_server_took_it_for_te
 }
 
 #[tokio::test]
+async fn a_call_with_words_around_it_is_one_from_a_server_on_this_computer() {
+    let bare = r#"{"name": "look", "arguments": {"what": "sky"}}"#;
+    let fenced = format!("I will look.\n```json\n{CALL}\n```\nOne moment.");
+    let tagged = format!("Sure. <tool_call>\n{bare}\n</tool_call>");
+    for text in [&format!("Sure: {bare}"), &fenced, &tagged] {
+        // Also once tools are known to reach the model, and its text is no longer held back.
+        for known in [false, true] {
+            let models = ToollessModels::default();
+            let first = known.then(|| say_counted(CALL, 400));
+            let answers = first.into_iter().chain([say_counted(text, 400), say("It is blue.")]);
+            let (ending, bodies) = turn_at(ServerAddress::Own, &models, answers.collect()).await;
+            assert_eq!(ending.message.unwrap().text(), "It is blue.", "{text}");
+            assert_eq!(bodies.len(), 2 + usize::from(known), "{text}");
+            let history = bodies.last().unwrap()["messages"].to_string();
+            assert!(history.contains("sky 0") && !history.contains("```"), "{text}: {history}");
+        }
+    }
+    // One that cannot be read goes back to the model, and one that was cut off is a failure.
+    let broken = format!("Sure: {BROKEN}");
+    let answers = vec![say_counted(&broken, 400), say("It is blue.")];
+    let (ending, bodies) = turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    assert!(bodies[1]["messages"].to_string().contains("`parameters.what` is missing"));
+    let cut = vec![say_counted("Hello.", 400), say_cut(&format!("Sure: {}", &CALL[..40]))];
+    let models = ToollessModels::default();
+    let (_server, mut world) = serve(ServerAddress::Own, &models, cut).await;
+    assert_eq!(world.say("Hello").await.status, TurnStatus::Done);
+    let ending = world.say("What colour is the sky?").await;
+    assert_eq!(ending.status, TurnStatus::Failed, "{ending:?}");
+    assert!(!format!("{:?}", ending.message).contains("\"look\""), "{ending:?}");
+    // The controls: other objects, and calls of other tools, are text.
+    for text in ["Try {\"name\": \"Alice\", \"arguments\": {}} there.", "Use {{date}} {\"a\": 1}"] {
+        let answers = vec![say_counted(text, 400)];
+        let models = ToollessModels::default();
+        let (ending, bodies) = turn_at(ServerAddress::Own, &models, answers).await;
+        assert_eq!((ending.message.unwrap().text().as_str(), bodies.len()), (text, 1));
+    }
+}
+
+#[tokio::test]
 async fn a_call_in_text_that_was_cut_off_fails_in_words_and_is_not_shown() {
     let cut = CALL.get(..40).unwrap();
     let in_name = r#"{"name": "lo"#;
