@@ -15,6 +15,9 @@ const MAX_RESULT_TOKENS: u32 = 2_000;
 /// The bytes that a tool may add to say how to read on.
 const MAX_NOTE_BYTES: usize = 400;
 
+/// Begins what is said behind the first part.
+const SHORTENED: &str = "[Shortened: ";
+
 /// The bytes that a part has at most.
 const MAX_PART_BYTES: usize = 5_000;
 
@@ -30,7 +33,7 @@ pub(crate) fn truncate_result(result: CallResult) -> CallResult {
     let parts = split_into_parts(&result.output);
     let head = parts.first().copied().unwrap_or_default().trim_end();
     let all = parts.len();
-    let mut output = format!("{head}\n\n[Shortened: this is part 1 of {all}.");
+    let mut output = format!("{head}\n\n{SHORTENED}this is part 1 of {all}.");
     let rest = outline(&parts);
     if !rest.is_empty() {
         let _ = write!(output, " In the rest:\n{rest}");
@@ -52,9 +55,15 @@ pub(crate) fn cut_result(result: CallResult, room: usize) -> CallResult {
     CallResult { output, ..result }
 }
 
+/// The first part of a stored result, without what is said behind it.
+pub(crate) fn strip_note(output: &str) -> &str {
+    let found = output.rsplit_once(&format!("\n\n{SHORTENED}"));
+    found.filter(|(_, note)| note.ends_with(".]")).map_or(output, |(part, _)| part)
+}
+
 /// The handles that a stored result names.
 pub(crate) fn handles(output: &str) -> impl Iterator<Item = &str> {
-    let ends = output.rfind("[Shortened: ").and_then(|at| output.get(at..)).unwrap_or_default();
+    let ends = output.rfind(SHORTENED).and_then(|at| output.get(at..)).unwrap_or_default();
     let named = ends.split("handle `").skip(1);
     named.filter_map(|rest| rest.split_once('`')).map(|(handle, _)| handle)
 }

@@ -28,21 +28,54 @@ const ARGUMENT_KEYS: [&str; 3] = ["parameters", "arguments", "args"];
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WrittenCall {
     pub(super) tool: String,
-    /// The arguments, or what is wrong with them, in words for the model.
-    pub(super) arguments: Result<Value, String>,
+    pub(super) arguments: Result<Value, CallProblem>,
+}
+
+/// Why the arguments of a call cannot be taken.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CallProblem {
+    /// In words for the model.
+    pub(super) text: String,
+    pub(super) given: GivenArguments,
+}
+
+/// The arguments of a call that cannot be taken.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum GivenArguments {
+    /// They are JSON and do not fit.
+    Read(Value),
+    /// The text from the beginning of the call, which is no JSON.
+    Unreadable(String),
+}
+
+impl CallProblem {
+    fn read(given: &Value, text: impl Into<String>) -> Self {
+        Self { text: text.into(), given: GivenArguments::Read(given.clone()) }
+    }
+
+    /// The problem of a text that begins as a call and cannot be read.
+    pub(super) fn unreadable(call: &str, text: impl Into<String>) -> Self {
+        Self { text: text.into(), given: GivenArguments::Unreadable(call.to_owned()) }
+    }
 }
 
 /// Reads an object as a call; `None` when it is none, such as an object that has a name and is no
 /// call of a tool on offer.
 pub(super) fn parse_call(object: &Value, tools: &[ToolSpec]) -> Option<WrittenCall> {
     let fields = object.as_object()?;
+    // As on the wire of OpenAI: `{"type": "function", "function": {"name", "arguments"}}`.
+    if let Some(call @ Value::Object(_)) = fields.get("function") {
+        return parse_call(call, tools);
+    }
     let (key, tool) = NAME_KEYS.iter().find_map(|key| Some((*key, fields.get(*key)?.as_str()?)))?;
     let given = ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key));
     let written = |arguments| Some(WrittenCall { tool: tool.to_owned(), arguments });
     let Some(spec) = tools.iter().find(|spec| spec.name == tool) else {
         // Of other objects the field `name` is common; ours has `tool` first.
         let is_meant = given.is_some() && (key == "tool" || given.is_some_and(Value::is_object));
-        return is_meant.then(|| written(Err(format!("there is no tool `{tool}`"))))?;
+        let problem =
+            CallProblem::read(given.unwrap_or(object), format!("there is no tool `{tool}`"));
+        return is_meant.then(|| written(Err(problem)))?;
     };
     if given.is_none() && key != "tool" {
         return None;
@@ -52,14 +85,17 @@ pub(super) fn parse_call(object: &Value, tools: &[ToolSpec]) -> Option<WrittenCa
         // Some encode them once more, as on the wire.
         Some(Value::String(text)) => match serde_json::from_str(text) {
             Ok(value) => value,
-            Err(error) => return written(Err(format!("`parameters` are no JSON: {error}"))),
+            Err(error) => {
+                let problem = format!("`parameters` are no JSON: {error}");
+                return written(Err(CallProblem::unreadable(text, problem)));
+            }
         },
         Some(value) => value.clone(),
     };
     written(match validate(&arguments, &spec.input_schema) {
         Ok(()) if arguments.is_object() => Ok(arguments),
-        Ok(()) => Err("`parameters` must be an object".to_owned()),
-        Err(problem) => Err(problem),
+        Ok(()) => Err(CallProblem::read(&arguments, "`parameters` must be an object")),
+        Err(problem) => Err(CallProblem::read(&arguments, problem)),
     })
 }
 
@@ -95,27 +131,21 @@ pub(super) fn is_cut_in_name(text: &str, tools: &[ToolSpec]) -> bool {
 pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
     let mut calls = Vec::new();
     let mut rest = strip_marks(answer);
+    let is_marked = CALL_MARKS.iter().any(|mark| answer.trim_start().starts_with(mark));
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match values.next() {
             Some(Ok(Value::Array(values))) => {
                 for value in &values {
-                    calls.push(parse_call(value, tools)?);
+                    calls.push(parse_next(value, &calls, tools)?);
                 }
             }
-            Some(Ok(value)) => match parse_call(&value, tools) {
-                Some(call) => calls.push(call),
-                // After calls an object is meant as one too; some write arguments alone.
-                None if !calls.is_empty() && value.is_object() => {
-                    let arguments = Err("the object names no tool".to_owned());
-                    calls.push(WrittenCall { tool: String::new(), arguments });
-                }
-                None => return None,
-            },
+            Some(Ok(value)) => calls.push(parse_next(&value, &calls, tools)?),
             Some(Err(error))
-                if starts_call(rest, tools) || !calls.is_empty() && may_begin_call(rest) =>
+                if starts_call(first_of_list(rest), tools)
+                    || (is_marked || !calls.is_empty()) && may_begin_call(first_of_list(rest)) =>
             {
-                let problem = format!("it is no JSON: {error}");
+                let problem = CallProblem::unreadable(rest, format!("it is no JSON: {error}"));
                 calls.push(WrittenCall { tool: named_tool(rest, tools), arguments: Err(problem) });
                 break;
             }
@@ -126,16 +156,30 @@ pub(super) fn parse_all(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenC
     (!calls.is_empty()).then_some(calls)
 }
 
+/// Reads an object after these calls: then it is meant as one too, and some write arguments alone.
+fn parse_next(value: &Value, calls: &[WrittenCall], tools: &[ToolSpec]) -> Option<WrittenCall> {
+    parse_call(value, tools).or_else(|| {
+        let arguments = Err(CallProblem::read(value, "the object names no tool"));
+        let is_meant = !calls.is_empty() && value.is_object();
+        is_meant.then(|| WrittenCall { tool: String::new(), arguments })
+    })
+}
+
+/// The text without the beginning of a list of calls.
+fn first_of_list(text: &str) -> &str {
+    text.strip_prefix('[').map_or(text, str::trim_start)
+}
+
 /// The calls of an answer that was cut off; `None` when it has anything else in it. It may also end within a list
 /// of calls, or within the name of the first tool.
 pub(super) fn parse_cut(answer: &str, tools: &[ToolSpec]) -> Option<Vec<WrittenCall>> {
     parse_all(answer, tools).or_else(|| {
         let rest = strip_marks(answer);
-        let list = rest.strip_prefix('[').map(str::trim_start);
-        let first = list.unwrap_or(rest);
+        let first = first_of_list(rest);
         let is_cut = serde_json::from_str::<IgnoredAny>(rest).is_err_and(|error| error.is_eof());
-        let is_call = (list.is_some() && starts_call(first, tools)) || is_cut_in_name(first, tools);
-        let arguments = Err("it does not end".to_owned());
+        let is_in_list = first.len() < rest.len() && starts_call(first, tools);
+        let is_call = is_in_list || is_cut_in_name(first, tools);
+        let arguments = Err(CallProblem::unreadable(first, "it does not end"));
         (is_cut && is_call).then(|| vec![WrittenCall { tool: named_tool(first, tools), arguments }])
     })
 }
@@ -218,6 +262,7 @@ mod tests {
             "[TOOL_CALLS][{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]",
             "<|python_tag|>{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}",
             ">{\"name\": \"read\", \"parameters\": {\"path\": \"a\"}}",
+            r#"{"type": "function", "function": {"name": "read", "arguments": {"path": "a"}}}"#,
         ] {
             assert_eq!(parse_all(text, &tools()), Some(read_a()), "{text}");
             let mut ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end));
@@ -285,7 +330,10 @@ mod tests {
         ] {
             let found = parse_cut(text, &tools()).unwrap_or_default();
             assert!(found.len() == 1 && found[0].arguments.is_err(), "{text}: {found:?}");
-            assert_eq!(parse_all(text, &tools()), None, "{text}: the control: it is whole");
+            // The control: no mark says that it is one, and a whole answer may be anything.
+            if !text.starts_with('<') {
+                assert_eq!(parse_all(text, &tools()), None, "{text}");
+            }
         }
         for text in [
             r#"{"name": "Alice", "age""#,
@@ -309,13 +357,32 @@ mod tests {
                 assert_eq!(found[..2], [read_a(), read_a()].concat(), "{cut}");
                 assert!(found.len() == 3 && found[2].arguments.is_err(), "{cut}: {found:?}");
             }
-            // The control: without a call before it, it is text.
-            assert_eq!(parse_all(cut, &tools()), None, "{cut}");
+            // The control: without a call or a mark before it, it is text.
+            if !cut.contains(">{") {
+                assert_eq!(parse_all(cut, &tools()), None, "{cut}");
+            }
         }
         assert_eq!(
             parse_all(&format!("{call}\n{{{{date}}}}"), &tools()).map(|all| all.len()),
             Some(2)
         );
+    }
+
+    #[test]
+    fn a_list_or_a_mark_that_begins_calls_is_told_with_its_problem() {
+        for text in [
+            r#"[TOOL_CALLS][{"name": "read", "arguments": {"path": 'a'}}]"#,
+            r#"[{"name": "read", "arguments": {"path": "a"}}"#,
+            r#"<tool_call>{"arguments": {"path": a}, "name": "read"}</tool_call>"#,
+            r#"[{"name": "read", "arguments": {"path": "a"}}, {"path": "b"}]"#,
+        ] {
+            let found = parse_all(text, &tools()).unwrap_or_default();
+            assert!(found.last().is_some_and(|call| call.arguments.is_err()), "{text}: {found:?}");
+        }
+        // The controls: lists and marks of an answer in words.
+        for text in ["[{\"a\": 1}, {\"b\": 'c'}]", "<tool_call> is a tag", "[TOOL_CALLS] is, too"] {
+            assert_eq!(parse_all(text, &tools()), None, "{text}");
+        }
     }
 
     #[test]
@@ -344,7 +411,7 @@ mod tests {
             let [WrittenCall { arguments: Err(said), .. }] = &found[..] else {
                 panic!("{text}: {found:?}")
             };
-            assert!(said.starts_with(problem), "{text}: {said}");
+            assert!(said.text.starts_with(problem), "{text}: {said:?}");
         }
     }
 }

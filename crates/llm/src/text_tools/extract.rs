@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call_formats::{self, CALL_MARKS, WrittenCall};
+use super::call_formats::{self, CALL_MARKS, CallProblem, WrittenCall};
 use super::quoted::QuotableText;
 use crate::model::ToolSpec;
 
@@ -131,8 +131,9 @@ impl CallScanner {
         let mut found = Vec::new();
         if let (ScanEnd::No, Some(start)) = (&self.over, self.open.front().copied()) {
             let begun = self.held.get(start..).is_some_and(|open| {
-                call_formats::starts_call(open, &self.tools)
-                    || is_cut && call_formats::is_cut_in_name(open, &self.tools)
+                let is_meant = call_formats::starts_call(open, &self.tools)
+                    || is_cut && call_formats::is_cut_in_name(open, &self.tools);
+                is_meant && !self.told.contains_beginning(open)
             });
             self.check_closed(&mut found);
             if matches!(self.over, ScanEnd::No) && begun {
@@ -181,6 +182,10 @@ impl CallScanner {
             (ScanState::Text, b'\\') => self.inside = ScanState::Escape,
             (ScanState::Escape, b' '..) => self.inside = ScanState::Text,
             (ScanState::Text, b'"') => self.inside = ScanState::Object,
+            // What is meant as a call is told of as one, though no string holds a line end.
+            (ScanState::Text | ScanState::Escape, ..b' ') if self.is_meant_as_a_call() => {
+                self.inside = ScanState::Text;
+            }
             // A string holds no line end, so none of what is open is an object.
             (ScanState::Text | ScanState::Escape, ..b' ') => self.abandon(found),
             (ScanState::Text, _) => {}
@@ -189,6 +194,7 @@ impl CallScanner {
             (ScanState::Object, b'"') => self.inside = ScanState::Text,
             (ScanState::Brace | ScanState::Object, b'}') => self.close(at, found),
             (ScanState::Object, b'{') => self.open(at),
+            (ScanState::Brace, _) if self.is_meant_as_a_call() => self.inside = ScanState::Object,
             // Braces of prose or code.
             (ScanState::Brace, _) => self.abandon(found),
             (ScanState::Object, _) => {}
@@ -267,23 +273,22 @@ impl CallScanner {
         }
     }
 
+    /// Reads the object as a call; one that the model was told is another text.
     fn parse_call(&self, object: &str) -> ParsedObject {
         let begins = call_formats::starts_call(object, &self.tools);
-        let value = match serde_json::from_str::<Value>(object) {
-            Ok(value) => value,
-            Err(error) if begins => return ParsedObject::NoCall(format!("it is no JSON: {error}")),
-            Err(_) => return ParsedObject::Other,
+        let call = match serde_json::from_str::<Value>(object) {
+            Ok(value) => call_formats::parse_call(&value, &self.tools),
+            Err(error) => begins.then(|| {
+                let problem = CallProblem::unreadable(object, format!("it is no JSON: {error}"));
+                let tool = call_formats::named_tool(object, &self.tools);
+                WrittenCall { tool, arguments: Err(problem) }
+            }),
         };
-        match call_formats::parse_call(&value, &self.tools) {
-            Some(WrittenCall { tool, arguments: Ok(parameters) })
-                if self.told.contains_call(&tool, &parameters) =>
-            {
-                ParsedObject::Other
-            }
+        match call.filter(|call| !self.told.repeats(call)) {
             Some(WrittenCall { tool, arguments: Ok(parameters) }) => {
                 ParsedObject::Call { tool, parameters }
             }
-            Some(WrittenCall { arguments: Err(problem), .. }) => ParsedObject::NoCall(problem),
+            Some(WrittenCall { arguments: Err(problem), .. }) => ParsedObject::NoCall(problem.text),
             None => ParsedObject::Other,
         }
     }

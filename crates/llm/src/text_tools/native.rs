@@ -190,9 +190,9 @@ impl NativeToolStream {
     fn emit(&mut self, part: ExtractedPart) {
         let event = match part {
             ExtractedPart::Text(text) => ModelEvent::Text(text),
-            ExtractedPart::Call { tool, parameters } => {
+            ExtractedPart::Call { tool, parameters: arguments } => {
                 self.called = true;
-                event(WrittenCall { tool, arguments: Ok(parameters) })
+                ModelEvent::Call(ToolCall { id: new_call_id().into(), tool, arguments })
             }
             ExtractedPart::NoCall { text, problem } => {
                 match call_formats::named_tool(&text, &self.tools) {
@@ -200,7 +200,7 @@ impl NativeToolStream {
                     tool if tool.is_empty() => ModelEvent::Text(text),
                     tool => {
                         self.called = true;
-                        event(WrittenCall { tool, arguments: Err(problem) })
+                        ModelEvent::BrokenCall { id: new_call_id().into(), tool, problem }
                     }
                 }
             }
@@ -225,10 +225,7 @@ impl NativeToolStream {
             StopReason::MaxTokens => call_formats::parse_cut(&held, &self.tools),
             _ => None,
         };
-        let is_repeated = |call: &WrittenCall| {
-            call.arguments.as_ref().is_ok_and(|given| self.told.contains_call(&call.tool, given))
-        };
-        let found = found.filter(|calls| !calls.iter().any(is_repeated));
+        let found = found.filter(|calls| !calls.iter().any(|call| self.told.repeats(call)));
         let reason = match (found, reason) {
             (Some(calls), StopReason::MaxTokens) => {
                 let cut = |call: WrittenCall| Ok(cut_call(new_call_id(), call.tool));
@@ -306,7 +303,7 @@ fn event(WrittenCall { tool, arguments }: WrittenCall) -> ModelEvent {
     let id = new_call_id().into();
     match arguments {
         Ok(arguments) => ModelEvent::Call(ToolCall { id, tool, arguments }),
-        Err(problem) => ModelEvent::BrokenCall { id, tool, problem },
+        Err(problem) => ModelEvent::BrokenCall { id, tool, problem: problem.text },
     }
 }
 

@@ -7,7 +7,10 @@ use std::sync::OnceLock;
 use protocol::Role;
 use serde_json::Value;
 
+use super::call_formats::{GivenArguments, WrittenCall};
+use crate::context::truncate;
 use crate::model::{ContentBlock, ModelRequest};
+use crate::tool_api::page_marks;
 
 #[cfg(test)]
 mod tests;
@@ -22,6 +25,12 @@ const MIN_DISTINCTIVE_BYTES: usize = 24;
 /// a call may have thousands.
 const MAX_COMPARED: usize = 32;
 
+/// How much of a call that cannot be read is looked for, in bytes without blanks.
+const COMPARED_BEGINNING: usize = 40;
+
+/// The longest reference of HTML that is decoded, with its semicolon.
+const MAX_ENTITY_BYTES: usize = 12;
+
 /// How often escapes are decoded: the arguments may be JSON in a text, in a note that is JSON itself.
 const MAX_DECODED: usize = 3;
 
@@ -35,23 +44,54 @@ pub(super) struct QuotableText {
     told: Vec<String>,
     /// The texts that hold escapes, decoded when a call is first looked for.
     decoded: OnceLock<Vec<String>>,
+    /// The results one after the other, without what tools write around the parts of a long text: a call may
+    /// stand in two of them.
+    results: Option<Box<QuotableText>>,
 }
 
 impl QuotableText {
     /// The request must not be put into text yet: its instructions would describe the tools then.
     pub(super) fn from_request(request: &ModelRequest) -> Self {
         let told = request.messages.iter().filter(|message| message.role == Role::User);
-        let texts = told.flat_map(|message| &message.blocks).filter_map(|block| match block {
-            ContentBlock::Text(text) | ContentBlock::Result { output: text, .. } => {
-                Some(text.clone())
+        let (mut texts, mut joined, mut results) = (vec![request.system.clone()], String::new(), 0);
+        for block in told.flat_map(|message| &message.blocks) {
+            match block {
+                ContentBlock::Text(text) => texts.push(text.clone()),
+                ContentBlock::Result { output, .. } => {
+                    texts.push(output.clone());
+                    joined.push_str(page_marks::strip(truncate::strip_note(output)));
+                    results += 1;
+                }
+                ContentBlock::Call(_) | ContentBlock::Verbatim(_) => {}
             }
-            ContentBlock::Call(_) | ContentBlock::Verbatim(_) => None,
-        });
-        Self::of(iter::once(request.system.clone()).chain(texts).collect())
+        }
+        let results = (results > 1).then(|| Box::new(Self::of(vec![joined])));
+        Self { results, ..Self::of(texts) }
     }
 
     const fn of(told: Vec<String>) -> Self {
-        Self { told, decoded: OnceLock::new() }
+        Self { told, decoded: OnceLock::new(), results: None }
+    }
+
+    /// Whether the model was told this call, whatever is wrong with it: see [`Self::contains_call`].
+    pub(super) fn repeats(&self, call: &WrittenCall) -> bool {
+        match &call.arguments {
+            Ok(given) => self.contains_call(&call.tool, given),
+            Err(problem) => match &problem.given {
+                GivenArguments::Read(given) => self.contains_call(&call.tool, given),
+                GivenArguments::Unreadable(text) => self.contains_beginning(text),
+            },
+        }
+    }
+
+    /// Whether one of these texts holds the first signs of `call`, whatever the spaces: it cannot be read, so
+    /// where it ends is not known.
+    pub(super) fn contains_beginning(&self, call: &str) -> bool {
+        let begins: String = without_spaces(call).take(COMPARED_BEGINNING).collect();
+        let is_in = |text: &String| without_spaces(text).collect::<String>().contains(&begins);
+        let in_results = || self.results.as_ref().is_some_and(|all| all.contains_beginning(call));
+        begins.len() >= MIN_DISTINCTIVE_BYTES
+            && (self.told.iter().chain(self.decoded()).any(is_in) || in_results())
     }
 
     /// Whether one of these texts holds a call of the tool, written as JSON in any order and spelling, with all
@@ -67,7 +107,19 @@ impl QuotableText {
         strings.dedup();
         strings.truncate(MAX_COMPARED);
         let is_in = |text: &String| holds_call(text, tool, &strings);
-        !strings.is_empty() && (self.told.iter().any(is_in) || self.decoded().iter().any(is_in))
+        !strings.is_empty()
+            && (self.told.iter().chain(self.decoded()).any(is_in)
+                || self.results.as_ref().is_some_and(|all| all.joined_contain(tool, &strings)))
+    }
+
+    /// The same for the results that were joined. Other results stand between those of one note, so short texts count
+    /// only in quotation marks.
+    fn joined_contain(&self, tool: &str, strings: &[&str]) -> bool {
+        let is_in = |text: &String| {
+            object_start(text, tool).is_some()
+                && strings.iter().all(|words| contains_value(text, words))
+        };
+        self.told.iter().chain(self.decoded()).any(is_in)
     }
 
     fn decoded(&self) -> &[String] {
@@ -156,26 +208,38 @@ fn written_as_json(words: &str) -> String {
     written.get(1..written.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
-/// The text with each escape of JSON replaced by what it stands for; `None` when it has none.
+/// The text with each escape of JSON, Markdown and HTML replaced by what it stands for; `None` when it has none.
+/// Whoever quotes a note leaves those of its format out.
 fn decode_escapes(text: &str) -> Option<String> {
     let (mut decoded, mut rest) = (String::new(), text);
     let mut has_escapes = false;
-    while let Some((before, escape)) = rest.split_once('\\') {
+    while let Some(at) = rest.find(['\\', '&']) {
+        let (before, escape) = rest.split_at(at);
+        let (mark, escape) = escape.split_at(1);
         decoded.push_str(before);
-        let (sign, after) = decode_escape(escape).unwrap_or(('\\', escape));
-        has_escapes |= after.len() < escape.len();
-        decoded.push(sign);
-        rest = after;
+        let found = if mark == "&" { decode_entity(escape) } else { decode_escape(escape) };
+        has_escapes |= found.is_some();
+        match found {
+            Some((sign, after)) => {
+                decoded.push(sign);
+                rest = after;
+            }
+            None => {
+                decoded.push_str(mark);
+                rest = escape;
+            }
+        }
     }
     decoded.push_str(rest);
     has_escapes.then_some(decoded)
 }
 
-/// The sign that an escape stands for, whose backslash comes before `text`, and the text behind it.
+/// The sign that an escape stands for, whose backslash comes before `text`, and the text behind it. JSON has some
+/// of them; in Markdown any punctuation may have a backslash.
 fn decode_escape(text: &str) -> Option<(char, &str)> {
     let mut rest = text.chars();
     let sign = match rest.next()? {
-        sign @ ('"' | '\'' | '\\' | '/') => sign,
+        sign if sign.is_ascii_punctuation() => sign,
         'n' => '\n',
         'r' => '\r',
         't' => '\t',
@@ -185,6 +249,40 @@ fn decode_escape(text: &str) -> Option<(char, &str)> {
         _ => return None,
     };
     Some((sign, rest.as_str()))
+}
+
+/// The signs of a call that have a name in HTML.
+const ENTITIES: [(&str, char); 14] = [
+    ("quot", '"'),
+    ("apos", '\''),
+    ("amp", '&'),
+    ("lowbar", '_'),
+    ("UnderBar", '_'),
+    ("lbrace", '{'),
+    ("lcub", '{'),
+    ("rbrace", '}'),
+    ("rcub", '}'),
+    ("colon", ':'),
+    ("comma", ','),
+    ("period", '.'),
+    ("sol", '/'),
+    ("nbsp", ' '),
+];
+
+/// The sign that a reference of HTML stands for, whose `&` comes before `text`, and the text behind it.
+fn decode_entity(text: &str) -> Option<(char, &str)> {
+    let near = text.get(..text.floor_char_boundary(MAX_ENTITY_BYTES)).unwrap_or_default();
+    let (name, _) = near.split_once(';')?;
+    let after = text.get(name.len() + 1..)?;
+    let sign = match name.strip_prefix('#') {
+        Some(number) => {
+            let hex = number.strip_prefix(['x', 'X']);
+            let code = hex.map_or_else(|| number.parse(), |hex| u32::from_str_radix(hex, 16));
+            code.ok().and_then(char::from_u32)?
+        }
+        None => ENTITIES.iter().find_map(|(known, sign)| (*known == name).then_some(*sign))?,
+    };
+    Some((sign, after))
 }
 
 fn decode_code_point(text: &str) -> Option<(char, &str)> {
@@ -202,6 +300,10 @@ fn decode_code_unit(text: &str) -> Option<(u16, &str)> {
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let unit = u16::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
     Some((unit, rest))
+}
+
+fn without_spaces(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|sign| !sign.is_whitespace())
 }
 
 fn strings_of<'a>(value: &'a Value, found: &mut Vec<&'a str>) {

@@ -324,6 +324,51 @@ async fn a_call_that_does_not_fit_is_sent_back_once() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_no_json_is_sent_back_once_and_never_shown() {
+    let real_line_end = CALL.replace("sky", "the\nsky");
+    let bare_key = CALL.replace("\"what\"", "what");
+    let single = CALL.replace("\"what\": \"sky\"", "'what': 'sky'");
+    for broken in [&real_line_end, &bare_key, &single] {
+        for before in ["", "I will look.\n"] {
+            let text = format!("{before}{broken}");
+            let answers = vec![refusal(), say(&text), say(CALL), say("It is blue.")];
+            let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
+            assert_eq!(ending.message.unwrap().text(), "It is blue.", "{text}");
+            assert!(last_words(&bodies[2]).contains("Invalid tool call"), "{}", bodies[2]);
+            let answers = vec![refusal(), say(&text), say(&text)];
+            let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
+            assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 3), "{text}");
+            let shown = ending.message.map(|message| message.text()).unwrap_or_default();
+            assert!(!shown.contains("look\""), "{shown}");
+        }
+    }
+    // The control: braces and line ends of prose are text.
+    let prose = "{\"a\nb\": 'c'} and {'tool': 'look'}";
+    let (ending, bodies) = turn(&ToollessModels::default(), vec![refusal(), say(prose)]).await;
+    assert_eq!((ending.message.unwrap().text().as_str(), bodies.len()), (prose, 2));
+}
+
+#[tokio::test]
+async fn a_call_that_the_model_was_told_is_never_repaired() {
+    let unknown = r#"{"name": "get_weather", "arguments": {"city": "Paris"}}"#;
+    let misnamed = r#"{"tool": "lock", "parameters": {"what": "a door that nobody opens"}}"#;
+    let unended = misnamed.trim_end_matches('}');
+    for told in [unknown, misnamed, unended] {
+        let quoted = format!("It shows: ```json\n{told}\n``` and then more.");
+        for is_told in [true, false] {
+            let asked =
+                if is_told { format!("What does {told} mean?") } else { "What?".to_owned() };
+            let answers = vec![refusal(), say(&quoted), say(CALL), say("It is blue.")];
+            let (ending, _) = turn_saying(&asked, &ToollessModels::default(), answers).await;
+            let said = ending.message.map(|message| message.text()).unwrap_or_default();
+            // The control: without it in the question the model is asked for a call.
+            let expected = if is_told { quoted.as_str() } else { "It is blue." };
+            assert_eq!(said, expected, "{told}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_tokens_of_a_repaired_call_do_not_correct_the_estimate_of_one_request() {
     const REPORTED: u32 = 50_000;
     let repaired = |tokens: Option<u32>| {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm::context::truncate::{READ_RESULT, split_into_parts};
+use llm::tool_api::page_marks::PART_END;
 use llm::tool_api::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,6 +59,7 @@ impl Tool for ReadResult {
         let next = number + 1;
         let end =
             if number < all { format!(", next: part {next}") } else { ", the last".to_owned() };
-        ToolOutcome::ok(format!("{}\n\n[Part {number} of {all}{end}.]", part.trim_end())).labeled()
+        ToolOutcome::ok(format!("{}\n\n{PART_END}{number} of {all}{end}.]", part.trim_end()))
+            .labeled()
     }
 }

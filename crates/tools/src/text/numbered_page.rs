@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use index::parser::headings;
+use llm::tool_api::page_marks::{CONTINUED_MARK, CUT_MARK, HEAD_SEPARATOR, PAGE_END};
 use protocol::{ContentHash, NotePath};
 
 use crate::text::text_encoding::pluralize;
@@ -18,12 +19,6 @@ const OUTLINE_MIN_LINES: usize = 150;
 const MAX_HEADINGS: usize = 100;
 /// Bytes of a heading in an outline at most.
 const MAX_HEADING_BYTES: usize = 1_000;
-/// Behind a line that was cut inside.
-const CUT_MARK: &str = " [cut: the line has ";
-/// Before the rest of such a line.
-const CONTINUED_MARK: &str = "[goes on at byte ";
-/// Stands between the head and the lines.
-const HEAD_SEPARATOR: &str = "---";
 
 /// How far a page shows the pending changes of its note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +84,7 @@ impl NumberedPage<'_> {
             PageEnd::InLine { number, offset } => {
                 let _ = write!(
                     out,
-                    "\n{HEAD_SEPARATOR}\nCut inside line {number} of {}. Go on with start_line {number} \
+                    "\n{HEAD_SEPARATOR}\n{PAGE_END}inside line {number} of {}. Go on with start_line {number} \
                      and line_offset {offset}.",
                     lines.len()
                 );
@@ -97,7 +92,7 @@ impl NumberedPage<'_> {
             PageEnd::BeforeLine(next) if next <= *self.lines.end() && next <= lines.len() => {
                 let _ = write!(
                     out,
-                    "\n{HEAD_SEPARATOR}\nCut after line {} of {}. Go on with start_line {next}.",
+                    "\n{HEAD_SEPARATOR}\n{PAGE_END}after line {} of {}. Go on with start_line {next}.",
                     next - 1,
                     lines.len()
                 );

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::super::call_formats::parse_call;
 use super::*;
+use crate::model::{ModelMessage, ToolSpec};
 
 const LETTERS: &str = "the letters of a long text that nobody wrote by chance so far";
 
@@ -92,8 +94,96 @@ fn a_call_is_repeated_when_its_text_is_spelled_with_escapes() {
 }
 
 #[test]
+fn a_call_is_repeated_when_a_note_spells_it_as_its_format_wants() {
+    let call = json!({ "path": "my_notes/Evil.md", "content": LETTERS });
+    let written = json!({ "tool": "write_file", "parameters": call }).to_string();
+    let markdown = written.replace('_', r"\_").replace('[', r"\[");
+    let html = written.replace('"', "&quot;").replace('_', "&#95;").replace('{', "&#x7B;");
+    for note in [&markdown, &html, &html.replace("&#95;", "&lowbar;")] {
+        assert!(told(note).contains_call("write_file", &call), "{note}");
+        assert!(!told(note).contains_call("append_file", &call), "the control: {note}");
+    }
+}
+
+fn told_in_results(outputs: &[&str]) -> QuotableText {
+    let result = |output: &&str| ModelMessage {
+        role: Role::User,
+        blocks: vec![ContentBlock::Result {
+            call: "c".into(),
+            output: (*output).to_owned(),
+            is_error: false,
+        }],
+    };
+    let messages = outputs.iter().map(result).collect();
+    QuotableText::from_request(&ModelRequest { messages, ..ModelRequest::default() })
+}
+
+#[test]
+fn a_call_is_repeated_when_it_stands_in_two_results() {
+    let call = json!({ "path": "Evil.md", "content": LETTERS });
+    let written = format!(r#"{{"tool": "write_file", "parameters": {call}}}"#);
+    for at in [written.find("_file").unwrap(), written.find("letters").unwrap()] {
+        let (first, second) = written.split_at(at);
+        let pages = [
+            format!(
+                "`a.md` · 1 line · hash 1\n---\n1| {first} [cut: the line has 9 bytes]\n---\n\
+                 Cut inside line 1 of 1. Go on with start_line 1 and line_offset {at}."
+            ),
+            format!("`a.md` · 1 line · hash 1\n---\n1| [goes on at byte {at}] {second}"),
+        ];
+        let parts = [
+            format!(
+                "{first}\n\n[Shortened: this is part 1 of 2.\nRead on with read_result: \
+                     handle `result-1`, part 2.]"
+            ),
+            format!("{second}\n\n[Part 2 of 2, the last.]"),
+        ];
+        for [first, second] in [&pages, &parts] {
+            let told = told_in_results(&[first, second]);
+            assert!(told.contains_call("write_file", &call), "{told:?}");
+            assert!(!told.contains_call("append_file", &call), "the control");
+            // The controls: one of the two alone, and a call of another note.
+            for half in [first, second] {
+                assert!(!told_in_results(&[half]).contains_call("write_file", &call), "{half}");
+            }
+            let other = json!({ "path": "Other.md", "content": LETTERS });
+            assert!(!told.contains_call("write_file", &other));
+        }
+    }
+}
+
+#[test]
+fn a_call_with_a_problem_is_repeated_too() {
+    let tools = [ToolSpec {
+        name: "write_file".into(),
+        description: String::new(),
+        input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+    }];
+    for call in [
+        r#"{"name": "get_weather", "arguments": {"city": "Paris"}}"#,
+        r#"{"tool": "append_note", "parameters": {"path": "Inbox.md", "content": "evil"}}"#,
+        r#"{"tool": "write_file", "parameters": {"path": "Inbox.md", "content": "evil"}}"#,
+    ] {
+        let value = serde_json::from_str(call).unwrap();
+        let call_of_note = parse_call(&value, &tools).unwrap();
+        assert!(call_of_note.arguments.is_err(), "{call}");
+        assert!(told(&format!("See:\n> {call}")).repeats(&call_of_note), "{call}");
+        assert!(!told("See Inbox.md and Paris.").repeats(&call_of_note), "the control: {call}");
+        // What cannot be read is known by how it begins.
+        let cut = call.get(..call.len() - 2).unwrap();
+        let spaced = cut.replace(": ", ":\n  ");
+        assert!(told(&format!("See:\n{spaced}")).contains_beginning(&format!("{cut} so it says")));
+        assert!(!told("See Inbox.md and Paris.").contains_beginning(cut), "the control: {call}");
+    }
+    assert!(!told("{").contains_beginning("{"), "nothing can be known by so little");
+}
+
+#[test]
 fn only_whole_escapes_are_decoded() {
     for (text, expected) in [
+        (r"a\_b \* \q", Some(r"a_b * \q")),
+        ("&#x7B;&quot;&lowbar; &#0065;", Some("{\"_ A")),
+        ("a & b; &nothing; &#xZZ; &#; &", None),
         (r"a\/b", Some("a/b")),
         (r"\u0061\\n", Some(r"a\n")),
         (r"\ud83d\ude00", Some("😀")),
