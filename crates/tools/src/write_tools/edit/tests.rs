@@ -1,6 +1,7 @@
 //! Every kind of edit over small texts, and that each changes only its own bytes.
 
 use llm::tool_api::tool::ToolOffer;
+use markdown::{NoteProperty, Properties};
 use proptest::prelude::*;
 use protocol::NotePath;
 use serde_json::{Value, json};
@@ -121,6 +122,22 @@ fn a_property_is_set_and_the_rest_keeps_its_bytes() {
         set("a", json!(1)),
         "---\na: 1\nb: 1\n---\n",
     );
+}
+
+#[test]
+fn an_empty_property_is_set_before_its_comment() {
+    let note = "---\nstatus: # draft or done\n\"due\":  # x\nlist: # y\nb: 1\n---\n";
+    let with = |from: &str, to: &str| note.replace(from, to);
+    let set = |name: &str, value: Value| property(name, "set", value);
+    check(note, set("status", json!("done")), &with("status:", "status: done"));
+    check(note, set("due", json!("2026-11-21")), &with("\"due\":", "\"due\": 2026-11-21"));
+    check(note, set("list", json!(["a"])), &with("# y\n", "# y\n  - a\n"));
+    check(note, property("list", "append", json!("a")), &with("# y\n", "# y\n  - a\n"));
+    check("---\r\na: # c\r\n---\r\n", set("a", json!(1)), "---\r\na: 1 # c\r\n---\r\n");
+    check("---\na:\t# c\n---\n", set("a", json!(true)), "---\na: true\t# c\n---\n");
+    // Control: a value behind the colon is replaced, and a sign without a blank begins no comment.
+    check("---\na: b # c\n---\n", set("a", json!("d")), "---\na: d # c\n---\n");
+    check("---\na: b# c\n---\n", set("a", json!("d")), "---\na: d\n---\n");
 }
 
 #[test]
@@ -246,6 +263,34 @@ fn changes_one_stretch(before: &str, after: &str, new: &str) -> bool {
     })
 }
 
+/// Texts that YAML reads as they are, without blanks at their ends.
+const WORDS: &str = "[a-z]{1,3}( [a-z#]{1,3})?";
+
+/// The part of a property behind its colon, with `# c` on the line of its name or `# d` at an item.
+fn entry() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "( {1,2}(x|'y z'|\\[p, q\\]|\\[p,\n  q\\]))?( {1,2}# c)?",
+        "( {1,2}# c)?(\n  - p( # d)?){1,2}",
+        "( {1,2}# c)?(\n- [pq]( # d)?){1,2}",
+    ]
+}
+
+/// The properties as the reader has them, which must understand all of them.
+fn properties_of(text: &str) -> Vec<NoteProperty> {
+    let read = Properties::parse(text);
+    assert!(read.malformed().is_none(), "{:?} {text:?}", read.malformed());
+    read.top_level().to_vec()
+}
+
+/// The values of a property that was set to `value`.
+fn values_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(values_of).collect(),
+        Value::String(text) => vec![text.clone()],
+        one => vec![one.to_string()],
+    }
+}
+
 proptest! {
     #[test]
     fn an_edit_of_a_section_or_block_leaves_all_bytes_around_it(
@@ -277,6 +322,31 @@ proptest! {
         let again = edit(&after, property("a", "set", value));
         prop_assert_eq!(again.as_deref(), Ok(after.as_str()));
         prop_assert_eq!(edit(&after, json!({ "property": "a", "action": "remove" })), Ok(text));
+    }
+
+    #[test]
+    fn a_property_that_is_set_reads_as_its_value_and_leaves_all_others_and_their_comments(
+        entries in proptest::collection::vec(entry(), 1..4),
+        place in 0..3_usize,
+        crlf in any::<bool>(),
+        value in prop_oneof![
+            any::<bool>().prop_map(Value::from),
+            WORDS.prop_map(Value::from),
+            proptest::collection::vec(WORDS, 0..3).prop_map(Value::from),
+        ],
+    ) {
+        let keys = ["a", "\"b\"", "'c'"];
+        let lines: String =
+            keys.iter().zip(&entries).map(|(key, entry)| format!("{key}:{entry}\n")).collect();
+        let text = format!("---\n{lines}---\nText\n");
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let place = place % entries.len();
+        let mut wanted = properties_of(&text);
+        wanted[place].values = values_of(&value);
+        let Ok(after) = edit(&text, property(&wanted[place].name, "set", value)) else { return Ok(()) };
+        prop_assert_eq!(properties_of(&after), wanted, "{:?} {:?}", text, after);
+        let comments = |text: &str| text.matches(" # c").count();
+        prop_assert_eq!(comments(&after), comments(&text), "{:?} {:?}", text, after);
     }
 
     #[test]

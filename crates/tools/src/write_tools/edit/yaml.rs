@@ -18,7 +18,7 @@ pub(super) struct YamlEntry {
     pub(super) all: Range<usize>,
     /// Behind the colon to the end of that line, without its break.
     pub(super) rest: Range<usize>,
-    /// The value on that line, without spaces and comment around it.
+    /// The value on that line, without spaces and comment around it. An empty one is directly behind the colon.
     pub(super) inline: Range<usize>,
     /// The number of lines that it takes, its first one included.
     pub(super) lines: usize,
@@ -103,9 +103,9 @@ fn entry(line: &Range<usize>, bare: &str) -> Result<YamlEntry, String> {
         return Err(no_colon());
     }
     let after = line.start + colon + 1;
-    let value = without_comment(rest);
+    let value = without_comment(rest).trim_end_matches(BLANK);
     let lead = value.len() - value.trim_start_matches(BLANK).len();
-    let inline = after + lead..after + value.trim_end_matches(BLANK).len().max(lead);
+    let inline = after + lead..after + value.len();
     Ok(YamlEntry { key, all: line.clone(), rest: after..line.start + bare.len(), inline, lines: 1 })
 }
 
