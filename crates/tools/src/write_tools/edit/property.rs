@@ -155,6 +155,7 @@ fn set(
     if entry.lines == 1 {
         let flat = match &spelled {
             YamlValue::One(one) => Some(one.clone()),
+            YamlValue::List(items) if items.is_empty() => Some("[]".to_owned()),
             YamlValue::List(_) if inline.starts_with('[') => {
                 Some(format!("[{}]", items(value, FLOW_INDICATORS)?.join(", ")))
             }

@@ -135,6 +135,7 @@ fn an_empty_property_is_set_before_its_comment() {
     check(note, property("list", "append", json!("a")), &with("# y\n", "# y\n  - a\n"));
     check("---\r\na: # c\r\n---\r\n", set("a", json!(1)), "---\r\na: 1 # c\r\n---\r\n");
     check("---\na:\t# c\n---\n", set("a", json!(true)), "---\na: true\t# c\n---\n");
+    check(note, set("list", json!([])), &with("list:", "list: []"));
     // Control: a value behind the colon is replaced, and a sign without a blank begins no comment.
     check("---\na: b # c\n---\n", set("a", json!("d")), "---\na: d # c\n---\n");
     check("---\na: b# c\n---\n", set("a", json!("d")), "---\na: d\n---\n");
@@ -343,7 +344,10 @@ proptest! {
         let place = place % entries.len();
         let mut wanted = properties_of(&text);
         wanted[place].values = values_of(&value);
-        let Ok(after) = edit(&text, property(&wanted[place].name, "set", value)) else { return Ok(()) };
+        let Ok(after) = edit(&text, property(&wanted[place].name, "set", value)) else {
+            prop_assert!(entries[place].contains('\n'), "{:?}", text);
+            return Ok(());
+        };
         prop_assert_eq!(properties_of(&after), wanted, "{:?} {:?}", text, after);
         let comments = |text: &str| text.matches(" # c").count();
         prop_assert_eq!(comments(&after), comments(&text), "{:?} {:?}", text, after);
