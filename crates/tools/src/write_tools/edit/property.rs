@@ -280,7 +280,9 @@ fn append(
         return Err(not_a_list(path, entry, inline));
     }
     let news = items(value, &[])?;
-    let there = below.iter().map(|line| line.trim_start().trim_start_matches('-').trim());
+    let there = below
+        .iter()
+        .map(|line| yaml::without_comment(line.trim_start().trim_start_matches('-')).trim());
     refuse_duplicates(path, entry, &news, &there.collect())?;
     let lines: String = news.iter().map(|item| format!("{indentation}- {item}{ends}")).collect();
     Ok(splice(yaml, entry.all.end..entry.all.end, &lines))

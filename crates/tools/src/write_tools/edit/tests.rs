@@ -185,6 +185,10 @@ fn a_property_is_removed_or_a_list_is_added_to() {
     check("---\nt: [\n  a,\n]\n---\n", append("t", json!("x")), "---\nt: [\n  a, x\n]\n---\n");
     refused(YAML, append("title", json!("x")), "is not a list");
     refused(YAML, append("tags", json!("a")), "already");
+    let commented = "---\na:\n  - x # 1\n  - \"# y\"\n---\n";
+    refused(commented, append("a", json!("x")), "already");
+    refused(commented, append("a", json!("# y")), "already");
+    check(commented, append("a", json!("1")), &commented.replace("y\"\n", "y\"\n  - \"1\"\n"));
     refused(YAML, json!({ "property": "tag", "action": "remove" }), "- `tags`");
     refused(YAML, append("list", json!({ "a": 1 })), "neither a text");
 }
