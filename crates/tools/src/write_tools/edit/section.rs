@@ -176,46 +176,62 @@ struct IdentifiedBlock {
 impl IdentifiedBlock {
     fn find(path: &NotePath, text: &str, id: &str) -> Result<Self, String> {
         let lines = line_ranges(text);
-        let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
-        // As read_file counts, to which a bare `\r` ends no line.
-        let number = |at: usize| lines.get(at).map_or(1, |line| line_at(text, line.start));
-        let ids: Vec<(usize, &str)> =
-            (0..lines.len()).filter_map(|at| Some((at, id_of(line(at)?)?))).collect();
-        let found: Vec<usize> =
-            ids.iter().filter(|(_, found)| *found == id).map(|(at, _)| *at).collect();
-        let at = match found.as_slice() {
-            [at] => *at,
-            [] => return Err(no_block(path, id, &ids, number)),
-            several => {
-                let listed = several.iter().take(MAX_LISTED);
-                let lines: Vec<String> = listed.map(|at| number(*at).to_string()).collect();
-                return Err(format!(
-                    "`{path}` has the block id ^{id} several times, in lines {}.\nChange the \
-                     one you mean with edit_file.",
-                    lines.join(", ")
-                ));
-            }
-        };
-        let own = line(at).unwrap_or_default();
-        let alone = own.trim_start().starts_with('^');
-        let is_blank = |at: usize| line(at).is_none_or(|line| line.trim().is_empty());
-        let mut first = at;
-        if alone {
-            first = (0..at).rev().find(|above| !is_blank(*above)).unwrap_or(at);
-        }
-        let is_start = |at: usize| line(at).is_some_and(|line| is_list_item(line.trim_start()));
-        let floor = block_start_limit(text, lines.get(at).map_or(0, |line| line.start));
-        let is_own = |at: usize| lines.get(at).is_some_and(|line| line.start >= floor);
-        while first > 0 && is_own(first - 1) && !is_blank(first - 1) && (alone || !is_start(first))
-        {
-            first -= 1;
-        }
-        let start = lines.get(first).map_or(0, |line| line.start);
+        let at = line_of_id(path, text, &lines, id)?;
+        let start = start_by_lines(text, &lines, at);
         let end = lines.get(at).map_or(text.len(), |line| line.end);
         let before_id = text.get(start..end).unwrap_or_default();
         let words = before_id.rfind('^').and_then(|at| before_id.get(..at)).unwrap_or_default();
         Ok(Self { words: start..start + words.trim_end().len(), end })
     }
+}
+
+/// The index of the only line that ends in `id`.
+fn line_of_id(
+    path: &NotePath,
+    text: &str,
+    lines: &[Range<usize>],
+    id: &str,
+) -> Result<usize, String> {
+    let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
+    // As read_file counts, to which a bare `\r` ends no line.
+    let number = |at: usize| lines.get(at).map_or(1, |line| line_at(text, line.start));
+    let ids: Vec<(usize, &str)> =
+        (0..lines.len()).filter_map(|at| Some((at, id_of(line(at)?)?))).collect();
+    let found: Vec<usize> =
+        ids.iter().filter(|(_, found)| *found == id).map(|(at, _)| *at).collect();
+    match found.as_slice() {
+        [at] => Ok(*at),
+        [] => Err(no_block(path, id, &ids, number)),
+        several => {
+            let listed = several.iter().take(MAX_LISTED);
+            let lines: Vec<String> = listed.map(|at| number(*at).to_string()).collect();
+            Err(format!(
+                "`{path}` has the block id ^{id} several times, in lines {}.\nChange the \
+                 one you mean with edit_file.",
+                lines.join(", ")
+            ))
+        }
+    }
+}
+
+/// The start of the block whose id ends the line `at`: below a blank line, a heading or the
+/// frontmatter, or at the item of a list that the line belongs to.
+fn start_by_lines(text: &str, lines: &[Range<usize>], at: usize) -> usize {
+    let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
+    let own = line(at).unwrap_or_default();
+    let alone = own.trim_start().starts_with('^');
+    let is_blank = |at: usize| line(at).is_none_or(|line| line.trim().is_empty());
+    let mut first = at;
+    if alone {
+        first = (0..at).rev().find(|above| !is_blank(*above)).unwrap_or(at);
+    }
+    let is_start = |at: usize| line(at).is_some_and(|line| is_list_item(line.trim_start()));
+    let floor = block_start_limit(text, lines.get(at).map_or(0, |line| line.start));
+    let is_own = |at: usize| lines.get(at).is_some_and(|line| line.start >= floor);
+    while first > 0 && is_own(first - 1) && !is_blank(first - 1) && (alone || !is_start(first)) {
+        first -= 1;
+    }
+    lines.get(first).map_or(0, |line| line.start)
 }
 
 /// Behind the last heading or frontmatter above `at`: no block reaches over it.
