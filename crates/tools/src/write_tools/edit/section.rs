@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use index::parser::{Heading, headings};
-use markdown::{Frontmatter, line_end, line_start};
+use index::parser::{BlockKind, Document, Heading, MarkdownBlock, headings};
+use markdown::{line_end, line_start};
 use protocol::NotePath;
 
 use super::{EditResult, insert_at, line_ranges, splice, strip_last_break};
@@ -177,11 +177,15 @@ impl IdentifiedBlock {
     fn find(path: &NotePath, text: &str, id: &str) -> Result<Self, String> {
         let lines = line_ranges(text);
         let at = line_of_id(path, text, &lines, id)?;
-        let start = start_by_lines(text, &lines, at);
-        let end = lines.get(at).map_or(text.len(), |line| line.end);
-        let before_id = text.get(start..end).unwrap_or_default();
+        let own = lines.get(at).cloned().unwrap_or_default();
+        let document = Document::parse(text);
+        let start = match parsed_block(&document, &own, id) {
+            Some(block) => line_start(text, block.start),
+            None => start_by_lines(&document, &lines, at),
+        };
+        let before_id = text.get(start..own.end).unwrap_or_default();
         let words = before_id.rfind('^').and_then(|at| before_id.get(..at)).unwrap_or_default();
-        Ok(Self { words: start..start + words.trim_end().len(), end })
+        Ok(Self { words: start..start + words.trim_end().len(), end: own.end })
     }
 }
 
@@ -214,10 +218,27 @@ fn line_of_id(
     }
 }
 
-/// The start of the block whose id ends the line `at`: below a blank line, a heading or the
-/// frontmatter, or at the item of a list that the line belongs to.
-fn start_by_lines(text: &str, lines: &[Range<usize>], at: usize) -> usize {
-    let line = |at: usize| lines.get(at).and_then(|line| text.get(line.clone()));
+/// The block that `id` at the end of the line `own` names, or the whole table that it stands in.
+/// `None` where the parser sees no such id, or text between the block and the id.
+fn parsed_block(document: &Document<'_>, own: &Range<usize>, id: &str) -> Option<Range<usize>> {
+    let found = document
+        .block_ids
+        .iter()
+        .find(|found| own.contains(&found.id.start) && document.slice(&found.id) == id)?;
+    let at = found.id.start;
+    let is_table =
+        |block: &&MarkdownBlock| block.kind == BlockKind::Table && block.span.contains(&at);
+    let table = document.blocks.iter().find(is_table).map(|block| &block.span);
+    let block = table.unwrap_or(&found.block);
+    // Empty when the block holds the id.
+    let between = document.slice(&(block.end..at)).trim_end_matches('^');
+    between.trim().is_empty().then(|| block.clone())
+}
+
+/// The start of the block whose id ends the line `at`, for an id that the parser does not see: below
+/// a blank line, a heading or the frontmatter, or at the item of a list that the line belongs to.
+fn start_by_lines(document: &Document<'_>, lines: &[Range<usize>], at: usize) -> usize {
+    let line = |at: usize| lines.get(at).map(|line| document.slice(line));
     let own = line(at).unwrap_or_default();
     let alone = own.trim_start().starts_with('^');
     let is_blank = |at: usize| line(at).is_none_or(|line| line.trim().is_empty());
@@ -226,7 +247,7 @@ fn start_by_lines(text: &str, lines: &[Range<usize>], at: usize) -> usize {
         first = (0..at).rev().find(|above| !is_blank(*above)).unwrap_or(at);
     }
     let is_start = |at: usize| line(at).is_some_and(|line| is_list_item(line.trim_start()));
-    let floor = block_start_limit(text, lines.get(at).map_or(0, |line| line.start));
+    let floor = block_start_limit(document, lines.get(at).map_or(0, |line| line.start));
     let is_own = |at: usize| lines.get(at).is_some_and(|line| line.start >= floor);
     while first > 0 && is_own(first - 1) && !is_blank(first - 1) && (alone || !is_start(first)) {
         first -= 1;
@@ -235,9 +256,9 @@ fn start_by_lines(text: &str, lines: &[Range<usize>], at: usize) -> usize {
 }
 
 /// Behind the last heading or frontmatter above `at`: no block reaches over it.
-fn block_start_limit(text: &str, at: usize) -> usize {
-    let above = headings(text).into_iter().map(|heading| heading.body).rfind(|body| *body <= at);
-    let matter = Frontmatter::parse(text).map(|matter| matter.span.end);
+fn block_start_limit(document: &Document<'_>, at: usize) -> usize {
+    let above = document.headings.iter().map(|heading| heading.body).rfind(|body| *body <= at);
+    let matter = document.frontmatter.as_ref().map(|matter| matter.span.end);
     above.unwrap_or_default().max(matter.unwrap_or_default())
 }
 

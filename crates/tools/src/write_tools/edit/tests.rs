@@ -97,6 +97,36 @@ fn a_block_is_found_by_its_id() {
     check("---\na: 1\n---\nb ^x", section("^x", "replace", "c"), "---\na: 1\n---\nc ^x");
 }
 
+#[test]
+fn a_block_id_names_the_block_that_the_parser_sees() {
+    let replaced = |before: &str, block: &str, behind: &str, new: &str| {
+        let note = format!("{before}{block}{behind}");
+        check(&note, section("^r", "replace", new), &format!("{before}{new}{behind}"));
+        check(&note, section("^r", "prepend", "x"), &format!("{before}x\n{block}{behind}"));
+    };
+    replaced("Intro\n```\ncode\n```\n", "The result.", " ^r\n", "New.");
+    replaced("Intro\n***\n", "The result.", " ^r\n", "New.");
+    replaced("Intro\n", "> Two\n> lines", " ^r\n", "> One");
+    replaced("Intro\n", "## Title", " ^r\nText\n", "## New");
+    replaced("# H\n\nIntro:\n", "- a\n\n- b", "\n\n^r\n", "- c");
+    replaced("", "```js\na\n\nb\n```", "\n\n^r\n\nEnd\n", "New.");
+    replaced("# H\r\rIntro:\r", "- a\r\r- b", "\r\r^r\r", "- c");
+    replaced("- a\n", "- b", "\n^r\n", "- c");
+    // A table holds an id in the line below it.
+    replaced("Intro\n\n", "| a |\n|---|\n| b |", "\n^r\n", "| c |");
+    replaced("Intro\n", "| a |\n|---|\n| b |", "\n\n^r\n", "| c |");
+}
+
+#[test]
+fn a_block_id_that_the_parser_does_not_see_names_the_lines_above_it() {
+    let replace = section("^r", "replace", "New");
+    check("a\n\nb\r^r\rc\n", replace.clone(), "a\n\nNew\r^r\rc\n");
+    check("a\n\nb\nc ^r\nd\n", replace.clone(), "a\n\nNew ^r\nd\n");
+    // The parser names the first item or the heading, and text stands between it and the id.
+    check("- a\n\n- b\n\n  ^r\n", replace.clone(), "- a\n\nNew\n\n  ^r\n");
+    check("# H\n\n- a\n\n  ^r\n", replace, "# H\n\nNew\n\n  ^r\n");
+}
+
 fn property(name: &str, action: &str, value: Value) -> Value {
     json!({ "property": name, "action": action, "value": value })
 }
