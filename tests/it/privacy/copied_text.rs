@@ -203,11 +203,15 @@ async fn tags_of_private_notes_come_into_an_open_note_only_after_a_review() {
 async fn counts_of_private_notes_come_into_an_open_note_only_after_a_review() {
     let both = || json!({ "pattern": "pregnant|ferry", "max_results": 1, "context_lines": 0 });
     let in_folder = json!({ "pattern": "tram", "file_pattern": "Work/*.md" });
+    // On disk the folder has its accent as a sign of its own.
+    let composed = || json!({ "pattern": "due", "file_pattern": "Caf\u{e9}/*", "max_results": 1 });
     for (call, has_rule, found, is_pending) in [
         (("search_files", both()), true, "2 matching lines in 2 notes", true),
         (("find_notes", json!({ "query": "zeppelin" })), true, "No note matches", true),
         (("search_files", both()), false, "2 matching lines in 2 notes", false),
         (("search_files", in_folder), true, "1 matching line in 1 note", false),
+        (("search_files", composed()), true, "2 matching lines in 2 notes", true),
+        (("search_files", composed()), false, "2 matching lines in 2 notes", false),
     ] {
         let name = format!("{call:?}, with a rule: {has_rule}");
         let add = json!({ "path": "Open.md", "content": "Copied." });
@@ -220,7 +224,10 @@ async fn counts_of_private_notes_come_into_an_open_note_only_after_a_review() {
         .await;
         let home = home_with_key(&NOTES);
         home.notes.write("Work/Plan.md", "By tram.\n");
+        home.notes.write("Cafe\u{301}/Ann.md", "#home\n\nThe child is due in May.\n");
+        home.notes.write("Cafe\u{301}/Abby.md", "The rent is due.\n");
         let mut settings = settings(&model);
+        settings.private.local.push("#home".to_owned());
         if !has_rule {
             settings.private.local.clear();
         }
@@ -230,7 +237,8 @@ async fn counts_of_private_notes_come_into_an_open_note_only_after_a_review() {
         running.send_and_wait(Some(&conversation), "write it into [[Open]]").await;
         let told = model.requests().last().map(|request| request["messages"].to_string());
         let told = told.expect("a request");
-        assert!(told.contains(found) && !told.contains("Diary.md"), "{name}: {told}");
+        let names_private = told.contains("Diary.md") || told.contains("Ann.md");
+        assert!(told.contains(found) && !names_private, "{name}: {told}");
         let waits = running.pending_paths(&conversation).await;
         assert_eq!(waits == ["Open.md"], is_pending, "{name}: {waits:?}");
         assert_eq!(home.notes.read("Open.md").contains("Copied."), !is_pending, "{name}");

@@ -1,9 +1,11 @@
 //! The names of hidden notes, to be found in any text.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use protocol::NotePath;
+use protocol::notes::privacy::fold_name;
 use unicode_casefold::{Locale, UnicodeCaseFold as _, Variant};
 
 /// Replaces a hidden name.
@@ -14,14 +16,18 @@ pub(super) const REDACTED: &str = "(a private note)";
 pub(super) struct HiddenNames {
     files: SortedNames,
     places: SortedNames,
+    /// The folders that the files are in, folded.
+    folders: BTreeSet<String>,
 }
 
 impl HiddenNames {
     pub(super) fn new(files: &[NotePath], places: &[String]) -> Self {
+        let folders: BTreeSet<&str> = files.iter().filter_map(NotePath::folder).collect();
         let files = files.iter().map(NotePath::as_str);
         Self {
             files: SortedNames::from_names(files),
             places: SortedNames::from_names(places.iter().map(String::as_str)),
+            folders: folders.into_iter().map(fold_name).collect(),
         }
     }
 
@@ -34,9 +40,10 @@ impl HiddenNames {
         !self.is_empty() && self.next_match(text, 0).is_some()
     }
 
-    /// Whether a hidden file lies in the folder itself, in none below it.
+    /// Whether a hidden file lies in the folder itself, in none below it. A model may spell the folder in another
+    /// case or Unicode form than the disk; in doubt both are the same folder.
     pub(super) fn lie_in(&self, folder: &NotePath) -> bool {
-        self.files.any_directly_below(folder.as_str())
+        self.folders.contains(&fold_name(folder.as_str()))
     }
 
     /// The text without those names.
@@ -123,15 +130,6 @@ impl SortedNames {
         Self(names)
     }
 
-    /// Whether a name is that of something in the folder itself.
-    fn any_directly_below(&self, folder: &str) -> bool {
-        let place = format!("{folder}/").chars().map(fold_case).collect::<String>();
-        let from = self.0.partition_point(|name| **name < *place.as_bytes());
-        let names = self.0.iter().skip(from);
-        let mut below = names.map_while(|name| name.strip_prefix(place.as_bytes()));
-        below.any(|name| !name.contains(&b'/'))
-    }
-
     /// The length in bytes of the longest name that `text` begins with, whatever its case, and that
     /// may end there.
     fn longest_match(&self, text: &str, may_end: impl Fn(usize) -> bool) -> Option<usize> {
@@ -212,6 +210,27 @@ mod tests {
             ("in", false),
             ("inbox/Plan.md", false),
             ("Zoo", false),
+        ] {
+            let folder = NotePath::parse(folder).expect("a path");
+            assert_eq!(needles.lie_in(&folder), has_some, "{folder:?}");
+        }
+    }
+
+    #[test]
+    fn a_hidden_file_lies_in_its_folder_in_whatever_unicode_form_that_is_spelled() {
+        let needles = needles(
+            &["Cafe\u{301}/Ann.md", "Ödön/Σίσυφος/a.md", "O\u{fb03}ce/b.md", "Q\u{ff0f}A/c.md"],
+            &[],
+        );
+        for (folder, has_some) in [
+            ("Caf\u{e9}", true),
+            ("CAFE\u{301}", true),
+            ("Cafe", false),
+            ("O\u{308}do\u{308}n/ΣΊΣΥΦΟΣ", true),
+            ("Ödön", false),
+            ("Office", true),
+            ("Q\u{ff0f}A", true),
+            ("Q", false),
         ] {
             let folder = NotePath::parse(folder).expect("a path");
             assert_eq!(needles.lie_in(&folder), has_some, "{folder:?}");
