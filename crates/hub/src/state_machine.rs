@@ -207,6 +207,7 @@ impl LinkStateMachine {
     }
 
     fn go_online(&mut self, now: Duration) -> Vec<LinkEffect> {
+        self.backoff.record_online();
         self.last_error = None;
         self.state = LinkState::Online {
             since: now,

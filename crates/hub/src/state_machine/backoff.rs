@@ -78,18 +78,26 @@ const MAX_DIALS: usize = 20;
 pub(super) struct Backoff {
     timing: LinkTiming,
     failures: u32,
+    /// Those where nobody listened on this computer, since the hub was last reached.
+    free_failures: u32,
     dials: VecDeque<Duration>,
 }
 
 impl Backoff {
     pub(super) const fn new(timing: LinkTiming) -> Self {
-        Self { timing, failures: 0, dials: VecDeque::new() }
+        Self { timing, failures: 0, free_failures: 0, dials: VecDeque::new() }
     }
 
     /// Resets the delays: the user acted, or the link was healthy.
     pub(super) fn reset(&mut self) {
         self.failures = 0;
+        self.free_failures = 0;
         self.dials.clear();
+    }
+
+    /// The hub was reached: when it is gone next, dials for free begin with short waits.
+    pub(super) fn record_online(&mut self) {
+        self.free_failures = 0;
     }
 
     pub(super) fn record_dial(&mut self, now: Duration) {
@@ -113,18 +121,21 @@ impl Backoff {
     /// hub at the same time.
     pub(super) fn next_dial(&mut self, now: Duration, chance: f64) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        self.earliest_dial(now).max(now + with_jitter(self.current_wait(), chance))
+        let wait = self.wait_after(self.failures);
+        self.earliest_dial(now).max(now + with_jitter(wait, chance))
     }
 
-    /// The same where nobody listens on this computer: that dial was for free.
+    /// The same where nobody listens on this computer: that dial was for free, and delays no dial of a
+    /// hub that was reached.
     pub(super) fn next_free_dial(&mut self, now: Duration, chance: f64) -> Duration {
-        self.failures = self.failures.saturating_add(1);
+        self.free_failures = self.free_failures.saturating_add(1);
         self.dials.pop_back();
-        now + with_jitter(self.current_wait().min(self.timing.longest_wait_here), chance)
+        let wait = self.wait_after(self.free_failures).min(self.timing.longest_wait_here);
+        now + with_jitter(wait, chance)
     }
 
-    fn current_wait(&self) -> Duration {
-        match self.failures.checked_sub(QUICK_WAITS + 1) {
+    fn wait_after(&self, failures: u32) -> Duration {
+        match failures.checked_sub(QUICK_WAITS + 1) {
             None => self.timing.quick_wait,
             Some(doublings) => {
                 let factor = 2_u32.saturating_pow(doublings);

@@ -72,6 +72,38 @@ fn a_hub_that_is_started_again_on_this_computer_is_found_within_five_seconds() {
     assert!(waits(30, 0.0).iter().any(|wait| *wait >= secs(60)), "the control: elsewhere");
 }
 
+/// A link whose dials failed like this, that was then online for 20 seconds, until the hub closed it; and when.
+fn closed_again(trouble: &LinkError, failures: usize) -> (LinkStateMachine, Duration) {
+    let mut link = after(&[LinkInput::TurnOn]);
+    let mut now = Duration::ZERO;
+    for _ in 0..failures {
+        link.step(at(now), LinkInput::Lost(trouble.clone()));
+        now = link.next_tick().unwrap();
+        link.step(at(now), LinkInput::Tick);
+    }
+    link.step(at(now), LinkInput::Opened);
+    link.step(at(now), LinkInput::Registered);
+    assert_eq!(link.state(), HubState::Online);
+    now += secs(20);
+    link.step(at(now), LinkInput::Lost(LinkError::Closed { code: 1001 }));
+    (link, now)
+}
+
+#[test]
+fn a_hub_on_this_computer_that_is_started_twice_in_a_minute_is_dialed_at_once_again() {
+    let quick = Duration::from_millis(250);
+    for failures in [0, 4, 10, 100] {
+        let (mut link, closed) = closed_again(&LinkError::NotListening, failures);
+        assert_eq!(link.next_tick(), Some(closed + quick), "{failures}");
+        // Nobody listens yet.
+        link.step(at(closed + quick), LinkInput::Tick);
+        link.step(at(closed + quick), LinkInput::Lost(LinkError::NotListening));
+        assert_eq!(link.next_tick(), Some(closed + quick + quick), "{failures}");
+    }
+    let (link, closed) = closed_again(&LinkError::NoAnswer, 10);
+    assert_eq!(link.next_tick(), Some(closed + secs(60)), "the control: elsewhere");
+}
+
 #[test]
 fn waits_grow_from_a_quarter_second_to_a_minute() {
     let expected = [250, 250, 250, 250, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000];
