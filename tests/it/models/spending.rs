@@ -1,8 +1,9 @@
 //! The cost of models: limits that hold, and a pause that lets no request leave.
 
 use protocol::chat::conversation::ChatItem;
+use protocol::chat::model::Price;
 use protocol::settings::SpendingSettings;
-use protocol::{ErrorCode, Settings};
+use protocol::{ErrorCode, ModelInfo, Settings};
 use serde_json::json;
 use testkit::scripted_model::{last_message_text, tool_results};
 use testkit::{Reply, ScriptedModel};
@@ -11,6 +12,13 @@ use crate::harness::test_app::{home_with_key, settings_with_model, turn_failure}
 
 fn settings_with_limits(model: &ScriptedModel, spending: SpendingSettings) -> Settings {
     Settings { spending, ..settings_with_model(model) }
+}
+
+/// These settings where a token of the prompt costs so many billionths of a dollar, and an answer nothing.
+fn with_price(settings: Settings, input: u32) -> Settings {
+    let price = Some(Price { input, ..Price::default() });
+    let model = ModelInfo { id: "claude-haiku-4-5".into(), price, ..ModelInfo::default() };
+    Settings { models: vec![model], ..settings }
 }
 
 /// Each answer of the double uses 100 tokens of prompt, which is $0.0001, and a few more.
@@ -59,6 +67,40 @@ async fn costs_are_told_by_turn_and_month_and_the_monthly_limit_holds() {
     running.send_and_wait(Some(&chat), "More.").await;
     assert_eq!(model.requests().len(), requests + 1);
     running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_monthly_limit_a_model_that_costs_nothing_is_asked() {
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let model = ScriptedModel::responder(|_| Reply::text("More.")).await;
+    model.answer_utility_requests(|_| Reply::text("Keeps recipes."));
+    let limit = SpendingSettings { month_cents: 1, ..SpendingSettings::default() };
+    let costing = |input| with_price(settings_with_limits(&model, limit.clone()), input);
+    let running = home.open(costing(1_000_000)).await;
+    let chat = running.send_and_wait(None, "More.").await;
+    running.send_and_wait(Some(&chat), "More.").await;
+    let refused = [
+        turn_failure(&running.view(&chat).await).expect("a limit"),
+        running.app.write_description("By year.").await.expect_err("a limit"),
+        running.app.compact(&chat).await.expect_err("a limit"),
+    ];
+    let is_limit = refused.iter().all(|error| error.code == ErrorCode::Spending);
+    assert!(is_limit, "the control: {refused:?}");
+    assert_eq!(model.requests().len(), 1);
+    let spent = running.app.monthly_costs().await.expect("told")[0].spent.cost;
+
+    running.app.save_settings(costing(0)).await.expect("saved");
+    let chat = running.send_and_wait(None, "More.").await;
+    assert_eq!(turn_failure(&running.view(&chat).await), None);
+    assert_eq!(model.requests().len(), 2);
+    let written = running.app.write_description("By year.").await.expect("written");
+    assert_eq!(written.as_deref(), Some("Keeps recipes."));
+    let short = running.app.compact(&chat).await.expect_err("one exchange is not summarized");
+    assert_ne!(short.code, ErrorCode::Spending, "{short}");
+    let months = running.app.monthly_costs().await.expect("told");
+    assert_eq!((months[0].spent.cost, months[0].spent.unpriced), (spent, 0));
+    running.quit().await;
+    model.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]

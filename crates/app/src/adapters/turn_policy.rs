@@ -342,15 +342,15 @@ impl AppTurnPolicy {
             room: 0,
         };
         instructions.room = self.user_text_budget(window, &instructions, &tools);
-        let spending = &settings.spending;
-        let spending_limit =
-            budget::turn_budget(&self.store, spending, who.price(), &turn.turn).await?;
+        let (spending, price) = (&settings.spending, who.price());
+        let spending_limit = budget::turn_budget(&self.store, spending, price, &turn.turn).await?;
         let base_url = chosen.model_provider.base_url(settings);
         Ok(TurnSetup {
             provider: self.with_fallback_capture(turn, who).await?,
             model: chosen.model.clone(),
             max_tokens: max_output_tokens(settings, &chosen.model, model.as_ref(), window),
             capacity: *capacity,
+            price,
             spending_limit,
             system: prompt::system_prompt(&instructions),
             detail: tool_set.detail(),

@@ -72,15 +72,21 @@ impl Provider for SpendingGate {
     }
 }
 
+/// The price that the limits count by. `None` where there is nothing to count: the price is not known, or the
+/// model costs nothing.
+fn counted_price(price: Option<Price>) -> Option<Price> {
+    price.filter(|price| *price != Price::default())
+}
+
 /// The limit for a turn, from the limits per answer and month. `Err` when the month's is reached.
-/// Without a price nothing can be counted, so there is no limit.
+/// There is none for a model that costs nothing, or whose price is not known.
 pub(crate) async fn turn_budget(
     store: &Store,
     limits: &SpendingSettings,
     price: Option<Price>,
     turn: &TurnId,
 ) -> Result<Option<SpendingLimit>, UserError> {
-    let Some(price) = price else { return Ok(None) };
+    let Some(price) = counted_price(price) else { return Ok(None) };
     let spent = spent_this_month(store).await?;
     let of_turn = store.turn_cost(turn).await.map_err(store_error)?.cost;
     let month = remaining(limits.month_cents, spent);
@@ -105,13 +111,13 @@ pub(crate) async fn turn_budget(
     }))
 }
 
-/// Whether this month's limit lets anything more be spent.
+/// Whether this month's limit lets a model with this price be asked.
 pub(crate) async fn has_month_budget(
     store: &Store,
     limits: &SpendingSettings,
     price: Option<Price>,
 ) -> Result<bool, UserError> {
-    match price {
+    match counted_price(price) {
         Some(_) => Ok(remaining(limits.month_cents, spent_this_month(store).await?) > 0),
         None => Ok(true),
     }

@@ -54,6 +54,8 @@ pub struct TurnSetup {
     pub tools: Vec<String>,
     /// The limits on requests and calls.
     pub limits: TurnLimits,
+    /// The price of the model's tokens, where that is known; its requests are stored with it.
+    pub price: Option<Price>,
     /// The spending limit; `None` if the model costs nothing, or its price is unknown.
     pub spending_limit: Option<SpendingLimit>,
     /// Earlier turns that are always sent: those whose question is open or is answered by this

@@ -329,6 +329,23 @@ async fn an_answer_that_is_left_at_the_end_of_the_service_is_counted_as_far_as_i
 }
 
 #[tokio::test]
+async fn an_answer_without_a_limit_that_is_left_is_counted_at_the_price_of_its_model() {
+    for price in [Some(Price::default()), None] {
+        let world = ServiceWorld::new();
+        if let Some(price) = price {
+            world.set_price(price);
+        }
+        world.model.enqueue(ProviderScript::SaysAndHolds(Vec::new(), CancellationToken::new()));
+        world.send("c", "tell").await;
+        world.model.asked(1).await;
+        world.close().await;
+        let [counted] = <[_; 1]>::try_from(world.memory.charged()).expect("one request");
+        assert!(counted.usage.input > 0, "{counted:?}");
+        assert_eq!(counted.price, price);
+    }
+}
+
+#[tokio::test]
 async fn a_turn_that_ended_before_the_end_of_the_service_is_not_counted_again() {
     let mut world = ServiceWorld::new();
     world.model.enqueue(answers("Hello"));

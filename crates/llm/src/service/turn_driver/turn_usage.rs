@@ -39,9 +39,9 @@ impl TurnDriver<'_> {
         if usage == TokenUsage::default() {
             return;
         }
-        let price = self.setup.spending_limit.as_ref().map(|limit| limit.price);
+        let (model, price) = (self.setup.model.clone(), self.setup.price);
         let at = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let asked = UtilityRequest { model: self.setup.model.clone(), price, usage, at };
+        let asked = UtilityRequest { model, price, usage, at };
         let place = &self.recorder;
         if let Err(error) = place.parts.transcript.record_usage(&place.turn.turn, &asked).await {
             tracing::warn!(turn = %place.turn.turn, %error, "an answer that was left is not counted");
