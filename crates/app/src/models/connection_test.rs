@@ -95,13 +95,8 @@ impl App {
         let listed = lists.models().await?;
         let AppServices { model_selector: answering, feed, config, .. } = self.services();
         let users = config.get().models;
-        let models = llm::providers::model_catalog::list_models(
-            llm::providers::model_catalog::ModelMaker::Other,
-            &users,
-            &listed,
-        );
         if !listed.is_empty()
-            && let Some(provider) = answering.set_model_list(chosen, models)
+            && let Some(provider) = answering.set_model_list(chosen, listed, &users)
         {
             feed.publish(AppEvent::ProviderChanged { provider });
             // Its list may tell the context window.

@@ -22,9 +22,11 @@ use crate::support::blocking::run_blocking;
 use crate::workspace::data_dir::DataDir;
 
 mod local_servers;
+mod model_list;
 mod model_provider;
 
 pub(crate) use local_servers::{candidates as usual_local, detect as find_local};
+use model_list::ServerModels;
 pub(crate) use model_provider::ModelProvider;
 use model_provider::ProviderConfig;
 
@@ -88,12 +90,15 @@ impl ModelSelector {
         }
     }
 
-    /// Selects again, without blocking, and returns the new status.
+    /// Selects again, without blocking, and returns the new status. The list of models stays while the same
+    /// server is asked.
     pub(crate) async fn reselect(&self, choice: SelectionInput) -> ProviderStatus {
         let no_tools = self.no_tools.clone();
+        let users = choice.settings.models.clone();
         let keyed = keyed(&choice).await;
         let chosen = run_blocking(move || select_model(&choice, keyed, no_tools)).await;
         let chosen = chosen.unwrap_or_else(|_| unknown_provider_selection());
+        let chosen = chosen.with_list_of(self.at_hand().as_deref(), &users);
         let status = chosen.status.clone();
         self.selected.send_replace(Some(Arc::new(chosen)));
         status
@@ -113,21 +118,22 @@ impl ModelSelector {
         chosen.unwrap_or_else(|_| unknown_provider_selection())
     }
 
-    /// Stores the list of models of the provider in `asked` and returns its status; `None` when
-    /// another one answers by now.
+    /// Stores the models that the server of `asked` lists, beside those of the user's settings, and returns the
+    /// new status; `None` when another server is selected by now.
     pub(crate) fn set_model_list(
         &self,
-        asked: &Arc<SelectedModel>,
-        models: Vec<ModelInfo>,
+        asked: &SelectedModel,
+        listed: Vec<ModelInfo>,
+        users: &[ModelInfo],
     ) -> Option<ProviderStatus> {
         let mut told = None;
         self.selected.send_if_modified(|chosen| {
-            if !chosen.as_ref().is_some_and(|now| Arc::ptr_eq(now, asked)) {
+            let Some(now) = chosen.as_deref().filter(|now| now.shares_server(asked)) else {
                 return false;
-            }
-            let status = ProviderStatus { models, ..asked.status.clone() };
-            told = Some(status.clone());
-            *chosen = Some(Arc::new(SelectedModel { status, ..SelectedModel::clone(asked) }));
+            };
+            let now = now.clone().with_list(listed, users);
+            told = Some(now.status.clone());
+            *chosen = Some(Arc::new(now));
             true
         });
         told
@@ -163,6 +169,8 @@ pub(crate) struct SelectedModel {
     pub(crate) model: String,
     /// The provider whose keys the user means.
     pub(crate) model_provider: ModelProvider,
+    /// The server that is asked, with the models that it listed.
+    server_models: ServerModels,
     /// The context window, in tokens, of a model of which nothing is known.
     pub(crate) default_window: u32,
     /// How private what it may see is at most.
@@ -260,7 +268,6 @@ fn select_from_provider(
         Ok(parameters) => parameters,
         Err(problem) => return failed_selection(chosen, ErrorCode::Other, &problem),
     };
-    let models = model_catalog::list_models(chosen.catalog(&base_url), &settings.models, &[]);
     let source = found.as_ref().map(|found| found.source.to_owned());
     let keys = found.map(|found| found.keys).unwrap_or_default();
     let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
@@ -293,7 +300,7 @@ fn select_from_provider(
             has_model: true,
             label,
             model: model.to_owned(),
-            models,
+            models: model_catalog::list_models(chosen.catalog(&base_url), &settings.models, &[]),
             key_source: source,
             keys: count,
             env_server: chosen.env_server(settings),
@@ -302,6 +309,7 @@ fn select_from_provider(
             keyring: keyring.filter(|trouble| *trouble != KeyringTrouble::Unknown),
             offer: None,
         },
+        server_models: ServerModels::unasked(base_url),
     }
 }
 
@@ -378,6 +386,7 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
         model: String::new(),
         // The key that makes a model answer in its place, unless the settings name another one.
         model_provider: ModelProvider::Anthropic,
+        server_models: ServerModels::default(),
         default_window: FALLBACK_CONTEXT_WINDOW,
         // No model sees what it finds.
         max_privacy: Privacy::Never,
@@ -443,6 +452,7 @@ fn failed_selection(
         model_lister: None,
         model: String::new(),
         model_provider,
+        server_models: ServerModels::default(),
         default_window: FALLBACK_CONTEXT_WINDOW,
         max_privacy: Privacy::Open,
         status: ProviderStatus {
