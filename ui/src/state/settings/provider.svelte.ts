@@ -39,9 +39,15 @@ export function keyFailure(
   return { state: isElsewhere ? 'elsewhere' : 'failed', message: error.message };
 }
 
+/** The progress of listing models, and the provider and server that they are of. */
+interface ServerListing {
+  readonly target: string;
+  readonly listing: ModelListing;
+}
+
 export class Provider {
-  /** How far the models of the provider are known. */
-  listing = $state.raw<ModelListing>({ state: 'unasked' });
+  /** The last listing; `null` before the first. */
+  #lastListing = $state.raw<ServerListing | null>(null);
   /** Where a key may lie that cannot be looked for. */
   readonly keyring: Keyring;
   readonly #host: Host;
@@ -53,6 +59,12 @@ export class Provider {
     this.#app = app;
     this.#settingsQueue = settingsQueue;
     this.keyring = new Keyring(host, app);
+  }
+
+  /** How far the models of the chosen provider and server are known. */
+  get listing(): ModelListing {
+    const last = this.#lastListing;
+    return last?.target === this.#target ? last.listing : { state: 'unasked' };
   }
 
   /** Has the provider try a key, and stores it if it works; until then the one before stays. */
@@ -93,7 +105,7 @@ export class Provider {
 
   /** Chooses the provider. Another one has other models and another server URL. */
   async by(provider: ProviderKind): Promise<void> {
-    this.listing = { state: 'unasked' };
+    this.#lastListing = null;
     await this.#save({ provider, model: '', baseUrl: '' });
   }
 
@@ -118,14 +130,16 @@ export class Provider {
 
   /** Asks the provider for one word, and which models it has: those come with the feed. */
   async test(): Promise<ProviderTestResult> {
-    const loading: ModelListing = { state: 'loading' };
-    this.listing = loading;
+    const target = this.#target;
+    const loading: ServerListing = { target, listing: { state: 'loading' } };
+    this.#lastListing = loading;
     const result = await this.#tested();
     // Another provider may have been chosen meanwhile.
-    if (this.listing === loading) {
+    if (this.#lastListing === loading) {
       const { unlisted } = result;
-      this.listing =
+      const listing: ModelListing =
         unlisted === null ? { state: 'answered' } : { state: 'failed', message: unlisted };
+      this.#lastListing = { target, listing };
     }
     return result;
   }

@@ -80,3 +80,18 @@ describe('an API key', () => {
     expect(host.asked('setKey')).toEqual([{ key: 'sk-1', place: 'keyring' }]);
   });
 });
+
+describe('the list of models', () => {
+  it('is that of one server, whatever other settings change', async () => {
+    const states: string[] = [];
+    const look = () => states.push(session.provider.listing.state);
+    look();
+    await session.provider.test();
+    look();
+    await session.save({ theme: 'dark' });
+    look();
+    await session.save({ baseUrl: 'http://127.0.0.1:1234' });
+    look();
+    expect(states).toEqual(['unasked', 'answered', 'answered', 'unasked']);
+  });
+});
