@@ -3,8 +3,10 @@ import { SvelteMap } from 'svelte/reactivity';
 
 interface TypedField {
   readonly text: string;
-  /** Whether it is on its way. */
-  readonly saving: boolean;
+  /** The text that the user changed into this one: it is saved, or on its way. */
+  readonly base: string;
+  /** The save that is under way; `null` without one. */
+  readonly saving: symbol | null;
   /** Why it was not saved, as a sentence; else `null`. */
   readonly refusal: string | null;
 }
@@ -22,14 +24,15 @@ export class TypedFields {
     return this.#fields.get(name)?.refusal ?? null;
   }
 
-  write(name: string, text: string): void {
-    this.#fields.set(name, { text, saving: false, refusal: null });
+  /** The user typed `text` where `saved` is what is saved by now. */
+  write(name: string, text: string, saved: string): void {
+    this.#fields.set(name, { text, base: this.#base(name, saved), saving: null, refusal: null });
   }
 
   /** Whether the user wrote into a field since its text was sent last. */
   isUnsent(name: string): boolean {
     const field = this.#fields.get(name);
-    return field !== undefined && !field.saving && field.refusal === null;
+    return field !== undefined && field.saving === null && field.refusal === null;
   }
 
   /** The field shows what is saved. */
@@ -37,18 +40,31 @@ export class TypedFields {
     this.#fields.delete(name);
   }
 
-  /** Saves the text of a field with `save`, which tells why it is refused. Then it is kept, across views too. */
+  /** Saves the text of a field with `save`, which tells why it is refused. Then it is kept, across views too. `save` also
+   * gets the text that the user changed: by now another one may be saved. */
   async save(
     name: string,
     text: string,
-    save: (text: string) => Promise<string | null>,
+    saved: string,
+    save: (text: string, base: string) => Promise<string | null>,
   ): Promise<void> {
-    const sent = { text, saving: true, refusal: null };
-    this.#fields.set(name, sent);
-    const refusal = await save(text);
-    // The user may have gone on with it.
-    if (this.#fields.get(name) !== sent) return;
-    if (refusal === null) this.#fields.delete(name);
-    else this.#fields.set(name, { text, saving: false, refusal });
+    const base = this.#base(name, saved);
+    const saving = Symbol(name);
+    this.#fields.set(name, { text, base, saving, refusal: null });
+    const refusal = await save(text, base);
+    const field = this.#fields.get(name);
+    if (field?.saving === saving) {
+      if (refusal === null) this.#fields.delete(name);
+      else this.#fields.set(name, { ...field, saving: null, refusal });
+    } else if (field?.base === text && refusal !== null) {
+      // The user has gone on with a text that is not saved after all.
+      this.#fields.set(name, { ...field, base });
+    }
+  }
+
+  #base(name: string, saved: string): string {
+    const field = this.#fields.get(name);
+    if (field === undefined) return saved;
+    return field.saving === null ? field.base : field.text;
   }
 }

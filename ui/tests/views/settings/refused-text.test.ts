@@ -85,6 +85,77 @@ describe('a text of the settings that is refused', () => {
   });
 });
 
+type ListCase = readonly [
+  SettingsSection,
+  RegExp,
+  (settings: Settings) => readonly string[],
+  (settings: Settings, list: string[]) => Settings,
+];
+
+const lists: readonly ListCase[] = [
+  [
+    'private',
+    /^Never share/,
+    (all) => all.private.never,
+    (all, never) => ({ ...all, private: { ...all.private, never } }),
+  ],
+  [
+    'private',
+    /^Local models/,
+    (all) => all.private.local,
+    (all, local) => ({ ...all, private: { ...all.private, local } }),
+  ],
+  [
+    'hub',
+    /^Notes the hub/,
+    (all) => all.hub.notes,
+    (all, notes) => ({ ...all, hub: { ...all.hub, notes } }),
+  ],
+];
+
+describe('a list of the settings that changes elsewhere while a text for it is refused', () => {
+  async function openList(
+    section: SettingsSection,
+    label: RegExp,
+    read: (settings: Settings) => readonly string[],
+    changed: (settings: Settings, list: string[]) => Settings,
+  ) {
+    const { host, session, keys } = await open(section);
+    const field = screen.getByLabelText(label);
+    const tell = (...list: string[]) => {
+      const settings = changed(session.app.settings, list);
+      host.tell({ type: 'settings_changed', settings, trouble: null });
+    };
+    const type = async (text: string) => {
+      await keys.clear(field);
+      await keys.click(field);
+      await keys.paste(text);
+      await keys.tab();
+    };
+    return { host, field, tell, type, saved: () => read(session.app.settings) };
+  }
+
+  it.each(lists)('keeps what was added there: %s, %s', async (section, label, read, changed) => {
+    const opened = await openList(section, label, read, changed);
+    const { host, field, tell, type, saved } = opened;
+    tell('A', 'Gone');
+    await waitFor(() => expect(field).toHaveValue('A\nGone'));
+    host.refusals.set('saveSettings', refusal);
+    await type('A\n../x');
+    await waitFor(() => expect(field).toBeInvalid());
+    tell('A', 'Gone', 'C');
+    await waitFor(() => expect(saved()).toEqual(['A', 'Gone', 'C']));
+    expect(field).toHaveValue('A\n../x');
+    await type('A\nB');
+    // The control: the line that the user removed is removed.
+    await waitFor(() => expect(saved()).toEqual(['A', 'C', 'B']));
+    await waitFor(() => expect(field).toHaveValue('A\nC\nB'));
+    // What stands in the field by now may be removed too, and takes another order.
+    await type('B\nA');
+    await waitFor(() => expect(saved()).toEqual(['B', 'A']));
+  });
+});
+
 describe('a text of the settings that is saved', () => {
   it('is shown as it was saved', async () => {
     const { session, keys } = await open('private');
