@@ -9,7 +9,6 @@ import type {
   ChangeSetId,
   ConversationId,
   EffectId,
-  TurnId,
   UndoConflict,
 } from '../../ipc/bindings';
 
@@ -48,11 +47,6 @@ export class Changes {
   /** The lines that the assistant wrote in it. */
   byAssistant(conversation: ConversationId): readonly AppliedSet[] {
     return this.of(conversation).filter(({ by }) => by === 'assistant');
-  }
-
-  /** All that a turn led to, as far as it is known. */
-  ofTurn(turn: TurnId): readonly AppliedSet[] {
-    return this.#sets.filter((set) => isShown(set) && set.turn === turn);
   }
 
   /** The set that a change belongs to, if it is known. */

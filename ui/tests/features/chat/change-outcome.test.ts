@@ -12,11 +12,11 @@ import type { AppliedSet, ChangeStatus, ChatItem } from '../../../src/ipc/bindin
 
 const path = 'Soup.md';
 
-function call(id: string, turn: string, waiting = true): ToolItem {
+function call(id: string, turn: string, waiting = true, note = path): ToolItem {
   const at = { at: 0, arguments: '{}', output: 'done', isError: false } as const;
   const reaction = {
     type: 'changed',
-    path,
+    path: note,
     created: false,
     added: 1,
     removed: 0,
@@ -35,10 +35,20 @@ function set(turn: string, standing: ChangeStatus): AppliedSet {
   return { id: `set-${turn}`, conversation: 'c', turn, by: 'assistant', request: '', at: 0, notes };
 }
 
+/** Changes that were accepted together: the note of each, its turn, and how it stands. */
+function together(...changes: [string, string, ChangeStatus][]): AppliedSet {
+  const begun = set('t1', 'stands');
+  const notes = changes.flatMap(([note, turn, standing]) =>
+    begun.notes.map((one) => ({ ...one, effect: `${note} ${turn}`, path: note, turn, standing })),
+  );
+  return { ...begun, notes };
+}
+
 /** The state of a call among these items. */
 function state(one: ToolItem, items: readonly ChatItem[], around: Partial<Outside> = {}) {
-  const decisions = new CallDecisions().read(items);
-  return outcomeOf([one], [path], { decisions, pending: [], applied: [], ...around });
+  const decided = new CallDecisions().read(items);
+  const changed = one.reactions.flatMap((made) => (made.type === 'changed' ? [made.path] : []));
+  return outcomeOf([one], changed, { decided, pending: [], applied: [], ...around });
 }
 
 const first = call('1', 't1');
@@ -86,6 +96,35 @@ it.each<[ChangeStatus, string, ReturnType<typeof undoneSince>]>([
 ])('a decision knows which of its changes were undone: %s in %s', (standing, turn, since) => {
   const mixed = decision('v', [path], [path]);
   const items = [first, mixed];
-  const decisions = new CallDecisions().read(items);
-  expect(undoneSince(mixed, items, { decisions, applied: [set(turn, standing)] })).toEqual(since);
+  const decided = new CallDecisions().read(items);
+  expect(undoneSince(mixed, { decided, applied: [set(turn, standing)] })).toEqual(since);
+});
+
+const other = 'Stock.md';
+
+it.each<[string, DecisionItem[]]>([
+  ['together', [decision('v', [path, other])]],
+  ['one after the other', [decision('v', [path]), decision('w', [other])]],
+])('changes of two turns in one set are told each by itself: decided %s', (_, decisions) => {
+  const later = call('2', 't2', true, other);
+  const items = [first, later, ...decisions];
+  const applied = [together([path, 't1', 'stands'], [other, 't2', 'undone'])];
+  expect(state(later, items, { applied })).toBe('undone');
+  const decided = new CallDecisions().read(items);
+  const undone = decisions.flatMap((one) => undoneSince(one, { decided, applied }).undone);
+  expect(undone).toEqual([other]);
+  // The control: the change of the first turn stands.
+  expect(state(first, items, { applied })).toBe('applied');
+});
+
+it('a change that two turns made in a note is told undone by the calls of both', () => {
+  const items = [first, second, decision('v', [path])];
+  const applied = [together([path, 't2', 'undone'])];
+  expect(state(first, items, { applied })).toBe('undone');
+  expect(state(second, items, { applied })).toBe('undone');
+  // The control: they were decided one after the other, and only the later one is undone.
+  const apart = [first, decision('v', [path]), second, decision('w', [path])];
+  const both = [together([path, 't1', 'stands'], [path, 't2', 'undone'])];
+  expect(state(first, apart, { applied: both })).toBe('applied');
+  expect(state(second, apart, { applied: both })).toBe('undone');
 });

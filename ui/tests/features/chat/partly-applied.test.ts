@@ -50,10 +50,10 @@ function outcomes(
   standing: ChangeStatus,
 ) {
   const items = [...calls, mixed];
-  const decisions = new CallDecisions().read(items);
+  const decided = new CallDecisions().read(items);
   const sets = applied(standing);
-  const places = callOutcomes(mixedIn(items, decisions), sets, known);
-  const outside = { decisions, places, pending: [], applied: sets };
+  const places = callOutcomes(mixedIn(items, decided), sets, known);
+  const outside = { decided, places, pending: [], applied: sets };
   return calls.map((call) => outcomeOf([call], [path], outside));
 }
 
@@ -124,10 +124,25 @@ it.each<[string, ToolItem, [DiffLineKind, string][], string]>([
 });
 
 it('a single call is accepted in part itself, and needs no hunks', () => {
-  const decisions = new CallDecisions().read([leek, mixed]);
-  expect(mixedIn([leek, mixed], decisions)).toEqual([]);
+  const decided = new CallDecisions().read([leek, mixed]);
+  expect(mixedIn([leek, mixed], decided)).toEqual([]);
   const both = new CallDecisions().read([leek, salt, mixed]);
   const [one] = mixedIn([leek, salt, mixed], both);
   if (!one) throw new Error('no note in part');
   expect(effectsOf(one, applied('stands'))).toEqual(['e']);
+});
+
+it('what was accepted in part is found in a set that another turn began', () => {
+  const items = [leek, salt, mixed];
+  const [one] = mixedIn(items, new CallDecisions().read(items));
+  if (!one) throw new Error('no note in part');
+  const begun = applied('stands').map((set) => ({ ...set, turn: 'earlier' }));
+  expect(effectsOf(one, begun)).toEqual(['e']);
+  // The control: another turn changed the note.
+  const others = begun.map((set) => ({
+    ...set,
+    turn: 't',
+    notes: set.notes.map((note) => ({ ...note, turn: 'earlier' })),
+  }));
+  expect(effectsOf(one, others)).toEqual([]);
 });

@@ -10,10 +10,17 @@ export type DecisionItem = Extract<ChatItem, { type: 'decision' }>;
 export type Outcome =
   'pending' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
 
+/** The user's decisions, and the calls whose proposals they are about. */
+export interface DecidedCalls {
+  /** By the key of the call. */
+  readonly decisions: ReadonlyMap<string, readonly DecisionItem[]>;
+  /** Those about one note in the order of the conversation; a call about several may be named more than once. */
+  readonly calls: ReadonlyMap<DecisionItem, readonly ToolItem[]>;
+}
+
 /** Facts outside of the call. */
 export interface Outside {
-  /** The user's decisions on the proposals of a call, by the key of the call. */
-  readonly decisions: ReadonlyMap<string, readonly DecisionItem[]>;
+  readonly decided: DecidedCalls;
   /** Notes with pending changes. */
   readonly pending: readonly NotePath[];
   readonly applied: readonly AppliedSet[];
@@ -25,18 +32,18 @@ export interface Outside {
 export function outcomeOf(
   calls: readonly ToolItem[],
   paths: readonly NotePath[],
-  { decisions, pending, applied, places }: Outside,
+  { decided, pending, applied, places }: Outside,
 ): Outcome {
   const proposed = calls.some(isProposed);
   if (proposed && paths.some((path) => pending.includes(path))) return 'pending';
   const single = new Set(calls.map((call) => places?.get(itemKey(call)) ?? null));
   const certain = single.size === 1 ? ([...single][0] ?? null) : null;
   if (certain === 'rejected') return certain;
-  const turns = calls.map(({ turn }) => turn);
+  const given = calls.flatMap((call) => decided.decisions.get(itemKey(call)) ?? []);
+  const turns = [...calls, ...callsIn(paths, given, decided)].map(({ turn }) => turn);
   const undone = undoneIn(turns, paths, applied);
   if (undone !== null) return undone;
   if (!proposed || certain !== null) return certain;
-  const given = calls.flatMap((call) => decisions.get(itemKey(call)) ?? []);
   const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
   const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
   if (accepted) return rejected ? 'part' : 'applied';
@@ -52,15 +59,26 @@ export interface UndoneSince {
 /** The notes of a decision in which the accepted changes were undone since, wholly or in part. */
 export function undoneSince(
   decision: DecisionItem,
-  items: readonly ChatItem[],
-  { decisions, applied }: Pick<Outside, 'decisions' | 'applied'>,
+  { decided, applied }: Pick<Outside, 'decided' | 'applied'>,
 ): UndoneSince {
-  const turns = items.flatMap((item) =>
-    item.type === 'tool' && decisions.get(itemKey(item))?.includes(decision) ? [item.turn] : [],
-  );
+  const undone = (path: NotePath): ReturnType<typeof undoneIn> => {
+    const turns = callsIn([path], [decision], decided).map(({ turn }) => turn);
+    return undoneIn(turns, [path], applied);
+  };
   const those = (wanted: 'undone' | 'partly_undone'): NotePath[] =>
-    decision.applied.filter((path) => undoneIn(turns, [path], applied) === wanted);
+    decision.applied.filter((path) => undone(path) === wanted);
   return { undone: those('undone'), partly: those('partly_undone') };
+}
+
+/** The calls that these decisions are about in one of these notes. What was accepted of several calls in a note is one
+ * change, of the turn that proposed it last. */
+function callsIn(
+  paths: readonly NotePath[],
+  given: readonly DecisionItem[],
+  { calls }: DecidedCalls,
+): ToolItem[] {
+  const about = given.flatMap((decision) => calls.get(decision) ?? []);
+  return about.filter((call) => proposedPaths(call).some((path) => paths.includes(path)));
 }
 
 /** Whether what these turns changed in these notes was undone since; `null` where all of it stands. */
@@ -70,35 +88,36 @@ function undoneIn(
   applied: readonly AppliedSet[],
 ): 'undone' | 'partly_undone' | null {
   const standing = applied
-    .filter(({ turn }) => turns.includes(turn))
-    .flatMap(({ notes }) => notes.filter(({ path }) => paths.includes(path)))
+    .flatMap(({ notes }) => notes)
+    .filter(({ turn, path }) => turns.includes(turn) && paths.includes(path))
     .map((note) => note.standing);
   if (standing.length > 0 && standing.every((one) => one === 'undone')) return 'undone';
   const some = standing.some((one) => one === 'undone' || one === 'partly_undone');
   return some ? 'partly_undone' : null;
 }
 
-/** Finds the decisions on each call; for the same calls and decisions the same map. */
+/** Finds the decisions on each call; for the same calls and decisions the result is the same object. */
 export class CallDecisions {
   #items: readonly ChatItem[] = [];
-  #decisions: ReadonlyMap<string, readonly DecisionItem[]> = new Map();
+  #decided: DecidedCalls = { decisions: new Map(), calls: new Map() };
 
-  read(items: readonly ChatItem[]): ReadonlyMap<string, readonly DecisionItem[]> {
+  read(items: readonly ChatItem[]): DecidedCalls {
     const told = items.filter((item) => item.type === 'decision' || isProposed(item));
     const same =
       told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
     if (!same) {
       this.#items = told;
-      this.#decisions = decisionsIn(told);
+      this.#decided = decisionsIn(told);
     }
-    return this.#decisions;
+    return this.#decided;
   }
 }
 
 /** A decision on a note is about the calls before it that proposed changes there and were not decided when
  * a later turn proposed others. */
-function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
+function decisionsIn(items: readonly ChatItem[]): DecidedCalls {
   const decisions = new Map<string, DecisionItem[]>();
+  const calls = new Map<DecisionItem, ToolItem[]>();
   const open = new Map<NotePath, ToolItem[]>();
   for (const item of items) {
     if (item.type === 'tool') {
@@ -108,13 +127,14 @@ function decisionsIn(items: readonly ChatItem[]): Map<string, DecisionItem[]> {
         open.set(path, [...undecided, item]);
       }
     } else if (item.type === 'decision') {
-      const calls = [...item.applied, ...item.rejected].flatMap((path) => open.get(path) ?? []);
-      for (const key of new Set(calls.map(itemKey))) {
+      const about = [...item.applied, ...item.rejected].flatMap((path) => open.get(path) ?? []);
+      calls.set(item, about);
+      for (const key of new Set(about.map(itemKey))) {
         decisions.set(key, [...(decisions.get(key) ?? []), item]);
       }
     }
   }
-  return decisions;
+  return { decisions, calls };
 }
 
 function isProposed(item: ChatItem): item is ToolItem {

@@ -14,7 +14,7 @@ import type {
 import { itemKey } from '../../../state/chat/open-conversation.svelte';
 import type { ToolItem } from '../rows';
 import { argumentsOf } from './call-arguments';
-import { proposedPaths, type DecisionItem } from './change-outcome';
+import { proposedPaths, type DecidedCalls, type DecisionItem } from './change-outcome';
 
 /** One note that a decision accepted in part, and the calls that proposed its changes. */
 interface Mixed {
@@ -27,7 +27,7 @@ export type Places = ReadonlyMap<string, 'applied' | 'rejected'>;
 
 export function mixedIn(
   items: readonly ChatItem[],
-  decisions: ReadonlyMap<string, readonly DecisionItem[]>,
+  { decisions }: DecidedCalls,
 ): readonly Mixed[] {
   const mixed = items.flatMap((item) => {
     if (item.type !== 'decision') return [];
@@ -43,7 +43,7 @@ function callsOf(
   decision: DecisionItem,
   path: NotePath,
   items: readonly ChatItem[],
-  decisions: ReadonlyMap<string, readonly DecisionItem[]>,
+  decisions: DecidedCalls['decisions'],
 ): readonly ToolItem[] {
   return items.flatMap((item) => {
     if (item.type !== 'tool' || !proposedPaths(item).includes(path)) return [];
@@ -55,8 +55,8 @@ function callsOf(
 /** The changes in which it shows what was applied. */
 export function effectsOf({ path, calls }: Mixed, applied: readonly AppliedSet[]): EffectId[] {
   return applied
-    .filter(({ turn }) => calls.some((call) => call.turn === turn))
-    .flatMap(({ notes }) => notes.filter((note) => note.path === path))
+    .flatMap(({ notes }) => notes)
+    .filter((note) => note.path === path && calls.some(({ turn }) => turn === note.turn))
     .map(({ effect }) => effect);
 }
 
