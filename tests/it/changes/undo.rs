@@ -73,6 +73,41 @@ async fn undo_of_a_set_keeps_later_edits_and_is_redone_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_set_is_the_newest_by_place_and_time_once_the_rest_of_it_is_accepted() {
+    let edit = |path: &str| {
+        ("edit_file", json!({ "path": path, "old_text": "before", "new_text": "after" }))
+    };
+    let create = ("write_file", json!({ "path": "C.md", "content": "created\n" }));
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![edit("A.md"), edit("B.md")]),
+        Reply::text("Look at it."),
+        Reply::calls(vec![create]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let home = home_with_key(&[("A.md", "before\n"), ("B.md", "before\n")]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "change both").await;
+    running.decide(&conversation, &["A.md"], &[]).await.expect("applied");
+    let begun = applied_sets(&running).await.remove(0);
+    running.send_and_wait(None, "create one").await;
+    // The control: until then the set of the other conversation is newer.
+    let sets = applied_sets(&running).await;
+    assert_eq!((sets.len(), &sets[1]), (2, &begun));
+    assert!(sets[0].at >= begun.at, "{sets:?}");
+
+    running.decide(&conversation, &["B.md"], &[]).await.expect("applied");
+    let now = applied_sets(&running).await;
+    assert_eq!((&now[0].id, now[0].notes.len(), &now[1]), (&begun.id, 2, &sets[0]));
+    assert!(now[0].at >= now[1].at, "{now:?}");
+    running.app.undo(&scope_of_set(&now[0])).await.expect("undone");
+    assert_eq!(["A.md", "B.md"].map(|path| home.notes.read(path)), ["before\n", "before\n"]);
+    assert_eq!(home.notes.read("C.md"), "created\n");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
     let (home, _model, running) = app_with_changes().await;
     let set = applied_sets(&running).await.remove(0);

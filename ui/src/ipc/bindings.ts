@@ -1310,7 +1310,8 @@ by: AppliedBy,
  */
 request: string, 
 /**
- * The time of its first change; 0 where the first version stored none.
+ * The time of its last change, by which sets are ordered; 0 where the first version stored
+ * none.
  */
 at: Timestamp, 
 /**

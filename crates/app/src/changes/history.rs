@@ -180,6 +180,8 @@ impl HistoryContext {
         effects: Vec<Effect>,
     ) -> Result<Option<AppliedSet>, UserError> {
         let Some(first) = effects.first().cloned() else { return Ok(None) };
+        // Part of a set may be accepted long after the rest.
+        let at = effects.last().and_then(|last| last.at).unwrap_or(Timestamp(0));
         let by = self.user_sets.get(&first.change_set).copied().unwrap_or(AppliedBy::Assistant);
         let request = match by {
             AppliedBy::Assistant | AppliedBy::Save => {
@@ -203,7 +205,7 @@ impl HistoryContext {
             turn: first.turn,
             by,
             request,
-            at: first.at.unwrap_or(Timestamp(0)),
+            at,
             notes,
         }))
     }

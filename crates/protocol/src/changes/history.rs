@@ -24,7 +24,8 @@ pub struct AppliedSet {
     /// The user's message that led to it, or to the answer that was saved; empty for an undo, a
     /// reapplied change and a repaired link.
     pub request: String,
-    /// The time of its first change; 0 where the first version stored none.
+    /// The time of its last change, by which sets are ordered; 0 where the first version stored
+    /// none.
     pub at: Timestamp,
     /// One entry a change, in the order they were applied.
     pub notes: Vec<AppliedNote>,

@@ -72,6 +72,16 @@ describe('applied changes', () => {
     expect(changes.more).toBe(false);
   });
 
+  it('is listed as the newest once more of an old set is applied', () => {
+    changes.addPage({ seq: 0, sets: [set('d', 40), set('c', 30)], more: true });
+    const old = set('a', 10);
+    changes.tell(old, 1);
+    // The control: as it was it belongs on a later page.
+    expect(ids(changes.listed)).toEqual(['d', 'c']);
+    changes.tell({ ...old, at: 50, notes: [...old.notes, ...set('a2', 50).notes] }, 2);
+    expect(ids(changes.listed)).toEqual(['a', 'd', 'c']);
+  });
+
   it('is listed without gaps: old changes of one conversation come with their page', () => {
     changes.addPage({ seq: 0, sets: [set('d', 40), set('c', 30)], more: true });
     changes.addOf('old', { seq: 0, sets: [set('a', 10, { conversation: 'old' })], more: false });
