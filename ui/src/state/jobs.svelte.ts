@@ -32,8 +32,7 @@ export class Jobs {
     try {
       await this.#host.stopWork(id);
       // Of an export that was stopped nothing is left that could tell.
-      if (kind === 'exporting')
-        this.#conversationActions.notice = { text: m.kept_export_stopped, undo: null };
+      if (kind === 'exporting') this.#conversationActions.notify(m.kept_export_stopped, null);
     } catch (thrown) {
       this.#app.report(userError(thrown));
     }

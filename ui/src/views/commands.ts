@@ -207,8 +207,9 @@ function changing(session: Session): Command[] {
   const isApplied = (): boolean => session.place.name !== 'review';
   const { undo: changes, conversationActions: keep } = session;
   const undo = (): void => {
-    if (keep.notice?.undo) void keep.undoLast();
-    else void changes.undoLast();
+    // A notice may be older than the last change.
+    const isLast = keep.notice?.undo && keep.notice.at >= changes.lastAt;
+    void (isLast ? keep.undoLast() : changes.undoLast());
   };
   const redo = (): void => void changes.redoLast();
   return [

@@ -39,9 +39,14 @@ export class Changes {
     return this.#sets.filter((set) => isShown(set) && within(set));
   }
 
+  /** With gaps: sets that were not listed are here as far as events or pages of a conversation told them. */
+  get known(): readonly AppliedSet[] {
+    return this.#sets.filter(isShown);
+  }
+
   /** All that a conversation led to, as far as it is known. */
   of(conversation: ConversationId): readonly AppliedSet[] {
-    return this.#sets.filter((set) => isShown(set) && set.conversation === conversation);
+    return this.known.filter((set) => set.conversation === conversation);
   }
 
   /** The lines that the assistant wrote in it. */

@@ -4,6 +4,7 @@ import type {
   ChangeSetId,
   ConversationId,
   EffectId,
+  Timestamp,
   UndoAction,
   UndoCandidate,
   UndoConflict,
@@ -24,6 +25,7 @@ interface LastUndo {
   readonly reverse: Reverse | null;
   /** A change that needs the user, if there is one. */
   readonly conflict: EffectId | null;
+  readonly at: Timestamp;
 }
 
 /** The set to undo so that all is as it was before: after an undo that is a redo. */
@@ -181,15 +183,29 @@ export class Undo {
     if (answered && !answered.conflicts.some((left) => left.effect === effect)) this.keep(effect);
   }
 
-  /** Undoes the redo that the notice tells of, else the newest set that still stands. */
+  /** The time of the change that `undoLast` undoes, as far as it is known; 0 without one. */
+  get lastAt(): Timestamp {
+    return Math.max(this.#redoneAt, this.#standingAt);
+  }
+
+  /** Undoes the redo that the notice tells of, or the newest set that still stands if that was applied later. */
   async undoLast(): Promise<void> {
-    if (this.notice?.reverse?.name === 'undo') {
+    if (this.#redoneAt > 0 && this.#redoneAt >= this.#standingAt) {
       await this.reverseLast();
       return;
     }
     const last = await this.#latest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
-    else this.notice = { text: m.notice_nothing_to_undo, reverse: null, conflict: null };
+    else this.#notify({ text: m.notice_nothing_to_undo, reverse: null, conflict: null });
+  }
+
+  /** The time of the redo that the notice tells of; 0 where it tells of something else. */
+  get #redoneAt(): Timestamp {
+    return this.notice?.reverse?.name === 'undo' ? this.notice.at : 0;
+  }
+
+  get #standingAt(): Timestamp {
+    return this.#app.changes.known.find((set) => undoCount([set]) > 0)?.at ?? 0;
   }
 
   /** The newest set that still stands, as far back as it takes. */
@@ -267,7 +283,7 @@ export class Undo {
     const { changeSet, changed, conflicts, left } = undone;
     for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
     const count = conflicts.length;
-    this.notice = {
+    this.#notify({
       text: () => {
         const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
         const rest = left > 0 ? m.notice_left({ count: left }) : '';
@@ -276,7 +292,11 @@ export class Undo {
       },
       reverse: changeSet === null ? null : { changeSet, name },
       conflict: conflicts[0]?.effect ?? null,
-    };
+    });
+  }
+
+  #notify(done: Omit<LastUndo, 'at'>): void {
+    this.notice = { ...done, at: Date.now() };
   }
 
   async #ask(request: () => Promise<void>): Promise<void> {

@@ -74,10 +74,10 @@ export class AnswerSaver {
       }
       if (still) this.cancel();
       const { path, changeSet } = saved;
-      this.#conversationActions.notice = {
-        text: () => m.answer_saved({ note: noteName(path) }),
-        undo: () => this.#undo.undo({ type: 'change_set', changeSet }),
-      };
+      this.#conversationActions.notify(
+        () => m.answer_saved({ note: noteName(path) }),
+        () => this.#undo.undo({ type: 'change_set', changeSet }),
+      );
       return path;
     } catch (thrown) {
       this.#app.report(userError(thrown));

@@ -1,5 +1,11 @@
 /** Renames, archives, exports, ends, deletes and restores conversations. */
-import type { ArchiveState, Conversation, ConversationId, ExportFormat } from '../../ipc/bindings';
+import type {
+  ArchiveState,
+  Conversation,
+  ConversationId,
+  ExportFormat,
+  Timestamp,
+} from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
@@ -10,6 +16,8 @@ interface LastAction {
   readonly text: () => string;
   /** `null` where there is nothing to undo. */
   readonly undo: (() => Promise<boolean>) | null;
+  /** The time at which it was done. */
+  readonly at: Timestamp;
 }
 
 export class ConversationActions {
@@ -67,6 +75,11 @@ export class ConversationActions {
     this.listing = false;
   }
 
+  /** Tells of an action that is done by now, in place of the one before it. */
+  notify(text: LastAction['text'], undo: LastAction['undo']): void {
+    this.notice = { text, undo, at: Date.now() };
+  }
+
   /** Begins to rename a conversation. */
   rename(conversation: ConversationId): void {
     this.renaming = conversation;
@@ -89,7 +102,7 @@ export class ConversationActions {
     const say = state === 'open' ? m.kept_unarchived : m.kept_archived;
     if (!(await this.#ask(() => this.#host.setArchiveState(id, state)))) return;
     const undo = (): Promise<boolean> => this.#ask(() => this.#host.setArchiveState(id, other));
-    this.notice = { text: () => say({ title }), undo };
+    this.notify(() => say({ title }), undo);
   }
 
   async end({ id }: Conversation): Promise<void> {
@@ -99,7 +112,7 @@ export class ConversationActions {
   async delete({ id, title }: Conversation): Promise<void> {
     if (!(await this.#ask(() => this.#host.deleteConversation(id)))) return;
     const undo = (): Promise<boolean> => this.#ask(() => this.#host.restoreConversation(id));
-    this.notice = { text: () => m.kept_deleted({ title }), undo };
+    this.notify(() => m.kept_deleted({ title }), undo);
   }
 
   /** Writes one conversation, or all, into a file that the user chooses. */
@@ -109,7 +122,7 @@ export class ConversationActions {
       const exported = await this.#host.exportConversations(row?.id ?? null, format, name);
       if (!exported) return;
       const { conversations: count, file } = exported;
-      this.notice = { text: () => m.kept_exported({ count, file }), undo: null };
+      this.notify(() => m.kept_exported({ count, file }), null);
     });
   }
 

@@ -64,10 +64,10 @@ export class LinkRepair {
     try {
       const repaired = await ask();
       const { changeSet } = repaired;
-      this.#conversationActions.notice = {
-        text: () => toText(repaired),
-        undo: () => this.#undo.undo({ type: 'change_set', changeSet }),
-      };
+      this.#conversationActions.notify(
+        () => toText(repaired),
+        () => this.#undo.undo({ type: 'change_set', changeSet }),
+      );
       return true;
     } catch (thrown) {
       this.#app.report(userError(thrown));

@@ -277,6 +277,14 @@ describe('undoing', () => {
     expect(standing('s9')).toEqual(['stands']);
   });
 
+  it('undoes what was applied since a redo, and not the redo', async () => {
+    await session.undo.undoLast();
+    await session.undo.redoLast();
+    host.tell({ type: 'applied_changed', set: set('later', Date.now() + 1000) });
+    await session.undo.undoLast();
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'later' });
+  });
+
   it('does what comes while something is under way after it, and nothing twice', async () => {
     const scope = { type: 'change_set', changeSet: 's9' } as const;
     const { undo } = session;

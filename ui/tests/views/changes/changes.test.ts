@@ -165,6 +165,31 @@ describe('changes since then', () => {
 });
 
 describe('Ctrl+Z', () => {
+  it('undoes what was done last, beside the notice of an older action too', async () => {
+    const { host, session, keys } = await open('changes');
+    const conversation = session.app.current;
+    const [before] = session.app.changes.of('groceries');
+    if (!conversation || !before) throw new Error('nothing was changed');
+    await session.conversationActions.setArchiveState(conversation, 'archived');
+    await screen.findByTestId('kept-notice');
+    const notes = before.notes.map((note) => ({ ...note, effect: 'e-later', turn: 'later' }));
+    const from = { conversation: null, turn: 'later', at: Date.now() + 1000 };
+    const later = { ...before, ...from, id: 'later', notes };
+    host.tell({ type: 'applied_changed', set: later });
+    screen.getByTestId('open-changes').focus();
+    await keys.keyboard('{Control>}z{/Control}');
+    await waitFor(() =>
+      expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 'later' }]),
+    );
+    expect(host.asked('setArchiveState')).toHaveLength(1);
+    // The control: no change that stands is newer than the notice.
+    const undone = notes.map((note) => ({ ...note, standing: 'undone' as const }));
+    host.tell({ type: 'applied_changed', set: { ...later, notes: undone } });
+    await keys.keyboard('{Control>}z{/Control}');
+    await waitFor(() => expect(host.asked('setArchiveState')).toHaveLength(2));
+    expect(host.asked('undo')).toHaveLength(1);
+  });
+
   it('undoes the newest changes from anywhere but a text field', async () => {
     const { host, keys } = await open('changes');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
