@@ -75,6 +75,25 @@ async fn a_broken_link_is_repaired_wherever_it_stands_and_undo_restores_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_another_note_of_that_name_is_left_where_a_broken_link_is_replaced() {
+    let notes = [
+        ("A long folder/Plan.md", "of the year\n"),
+        ("Box/Plan.md", "of the box\n"),
+        ("Day.md", "[[Plan]]\n"),
+        ("Index.md", "[[C/Plan]]\n"),
+    ];
+    let home = TestHome::new(&notes);
+    let running = home.open(settings_without_model()).await;
+    let to = note("A long folder/Plan.md");
+    let repaired = running.app.replace_broken_link("C/Plan".into(), to).await.expect("repaired");
+    assert_eq!(repaired.rewritten, note_paths(&["Index.md"]));
+    assert_eq!(repaired.left, []);
+    assert_eq!(home.notes.read("Index.md"), "[[A long folder/Plan]]\n");
+    assert_eq!(home.notes.read("Day.md"), "[[Plan]]\n", "it leads to the note in the box");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_note_that_a_broken_link_names_is_created_and_undo_removes_it() {
     let home = TestHome::new(&NOTES);
     let running = home.open(settings_without_model()).await;

@@ -79,12 +79,34 @@ pub struct LinkProblem {
 struct MovePlan<'a> {
     moved: HashMap<&'a NotePath, &'a NotePath>,
     after: LinkResolver,
+    affected: AffectedLinks,
+}
+
+/// The links that must lead to the same file afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AffectedLinks {
+    /// All that lead to a file.
+    All,
+    /// Those that would lead to no file. Others may lead to another file than before.
+    Broken,
 }
 
 /// The targets of the links of a file before and after.
 struct TargetsBeforeAndAfter<'a, K> {
     before: TargetCache<'a, LinkResolver, K>,
     after: TargetCache<'a, LinkResolver, K>,
+}
+
+impl<'a, K: Fn(&NotePath) -> bool> TargetsBeforeAndAfter<'a, K> {
+    /// The file that `link` leads to before; `None` when there is none or the link is not affected.
+    fn affected_target(&mut self, link: &LinkText, plan: &MovePlan<'_>) -> Option<&'a NotePath> {
+        let target = self.before.first(link)?;
+        let is_affected = match plan.affected {
+            AffectedLinks::All => true,
+            AffectedLinks::Broken => self.after.first(link).is_none(),
+        };
+        is_affected.then_some(target)
+    }
 }
 
 impl MovePlan<'_> {
@@ -105,18 +127,18 @@ impl LinkGraph<'_> {
         }
         let moved = moves.iter().map(|(from, to)| (from, to)).collect();
         let mention = LinkPrefilter::for_files(moves.iter().flat_map(|(from, to)| [from, to]));
-        self.rewrite_all(&MovePlan { moved, after }, &mention)
+        self.rewrite_all(&MovePlan { moved, after, affected: AffectedLinks::All }, &mention)
     }
 
-    /// The new text with which each link that leads to `from`, which the graph holds as if it were there,
-    /// leads to the file `to`.
+    /// The new text with which each broken link that would lead to `from` leads to the file `to`. The
+    /// graph holds `from` as if it were there; a link that leads to a file without it is left as it is.
     #[must_use]
     pub fn after_replacing(&self, from: &NotePath, to: &NotePath) -> LinkRewrite {
         let mut after = self.resolver.clone();
         after.remove(std::iter::once(from));
         let moved = HashMap::from([(from, to)]);
         self.rewrite_all(
-            &MovePlan { moved, after },
+            &MovePlan { moved, after, affected: AffectedLinks::Broken },
             &LinkPrefilter::for_files(std::iter::once(from)),
         )
     }
@@ -132,7 +154,8 @@ impl LinkGraph<'_> {
             after.add(path.clone());
         }
         let mention = LinkPrefilter::for_files(created.iter());
-        self.rewrite_all(&MovePlan { moved: HashMap::new(), after }, &mention)
+        let plan = MovePlan { moved: HashMap::new(), after, affected: AffectedLinks::All };
+        self.rewrite_all(&plan, &mention)
     }
 
     fn rewrite_all(&self, plan: &MovePlan<'_>, prefilter: &LinkPrefilter) -> LinkRewrite {
@@ -259,7 +282,7 @@ impl LinkGraph<'_> {
         like: &[u8],
         ways: &mut TargetsBeforeAndAfter<'_, impl Fn(&NotePath) -> bool>,
     ) -> Result<Option<String>, LinkProblem> {
-        let Some(target) = ways.before.first(link) else { return Ok(None) };
+        let Some(target) = ways.affected_target(link, plan) else { return Ok(None) };
         let moved = MovedLink {
             link,
             source: (source, plan.path_after(source)),
@@ -282,7 +305,7 @@ impl LinkGraph<'_> {
         })
     }
 
-    /// Reads the new bytes as anyone would: every link must lead where it led.
+    /// Reads the new bytes as anyone would: every affected link must lead where it led.
     fn verify_rewritten(
         &self,
         source: &NotePath,
@@ -299,7 +322,7 @@ impl LinkGraph<'_> {
         let mut ways = self.link_targets(source, plan);
         for (at, link) in before.iter().enumerate() {
             let new = again.get(at).ok_or_else(|| lost(link))?;
-            let leads = ways.before.first(link).map(|to| plan.path_after(to));
+            let leads = ways.affected_target(link, plan).map(|to| plan.path_after(to));
             let now = ways.after.first(new);
             let is_kept = link.path.is_empty() || leads.is_none() || leads == now;
             if !is_kept || link.subpath != new.subpath || link.form != new.form {

@@ -223,6 +223,29 @@ fn a_new_note_takes_no_link_over() {
 }
 
 #[test]
+fn a_broken_link_is_replaced_and_a_link_to_another_note_of_that_name_stays() {
+    let texts = BTreeMap::from([
+        (path("A long folder/Plan.md"), ""),
+        (path("Box/Plan.md"), ""),
+        // As if it were there: of the three, its path is the shortest.
+        (path("C/Plan.md"), ""),
+        (path("Day.md"), "[[Plan]]"),
+        (path("Index.md"), "[[C/Plan|x]] and [[Plan]]"),
+    ]);
+    let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
+    let graph = LinkGraph::new(texts.keys().cloned().collect(), read, None);
+    let rewriting = graph.after_replacing(&path("C/Plan.md"), &path("A long folder/Plan.md"));
+    assert_eq!(rewriting.problems, []);
+    let [file] = rewriting.files.as_slice() else { panic!("{rewriting:?}") };
+    assert_eq!((&file.path, file.links), (&path("Index.md"), 1));
+    assert_eq!(file.after, b"[[A long folder/Plan|x]] and [[Plan]]");
+    // The control: a note that moves takes the links by its name alone with it.
+    let moved = graph.after_moving(&[(path("C/Plan.md"), path("Some longer folder/Plan.md"))]);
+    let moved: Vec<_> = moved.files.iter().map(|file| (file.path.as_str(), file.links)).collect();
+    assert_eq!(moved, [("Day.md", 1), ("Index.md", 2)]);
+}
+
+#[test]
 fn only_links_in_the_sources_follow_a_note_and_may_lead_to_any_file() {
     let texts = BTreeMap::from([
         (path("n.md"), "[a](a.md)"),
