@@ -56,6 +56,14 @@ fn a_link_to_a_name_in_greek_capitals_follows_its_move() {
 }
 
 #[test]
+fn a_link_to_a_name_that_has_two_spellings_in_unicode_follows_its_move() {
+    let files =
+        [("সম\u{9df}.md", ""), ("\u{6a02}.md", ""), ("l.md", "[[সম\u{9df}]] [[\u{f914}|x]]")];
+    moving(&files, "সম\u{9df}.md", "Time.md", &[("l.md", "[[Time]] [[\u{f914}|x]]")]);
+    moving(&files, "\u{6a02}.md", "Music.md", &[("l.md", "[[সম\u{9df}]] [[Music|x]]")]);
+}
+
+#[test]
 fn of_several_files_the_one_below_the_source_comes_first_then_the_shortest() {
     let files = ["n.md", "A/n.md", "A/deep/n.md", "BB/n.md", "C/n.md"];
     means(&files, "x.md", "n", &["n.md", "A/n.md", "C/n.md", "BB/n.md", "A/deep/n.md"]);

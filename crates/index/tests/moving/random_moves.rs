@@ -38,7 +38,8 @@ const FILLERS: &[&str] = &[
 ];
 
 pub(crate) const FOLDERS: &[&str] = &["", "p/", "q/", "p/q/", "Ö x/"];
-const NAMES: &[&str] = &["n", "m", "N 1", "ñ", "v1.2", "日本", "a_b", "it's"];
+const NAMES: &[&str] =
+    &["n", "m", "N 1", "ñ", "v1.2", "日本", "a_b", "it's", "সম\u{9df}", "\u{f914}"];
 
 pub(crate) fn file() -> impl Strategy<Value = String> {
     (prop::sample::select(FOLDERS), prop::sample::select(NAMES))
