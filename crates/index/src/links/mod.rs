@@ -5,11 +5,11 @@
 //! roots, notes that are not UTF-8 and write-protected notes are never rewritten; they are reported by name. A pattern over
 //! the bytes finds the notes that a move may touch, so most are never parsed.
 
+mod backward_order;
 mod canvas;
 mod graph;
 mod link_format;
 mod link_text;
-mod name_cache;
 mod prefilter;
 mod resolver;
 mod rewrite;
@@ -19,10 +19,10 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use backward_order::{backward_key, compare_with_end, equal_run};
 pub use graph::{Backlink, LinkGraph, OutgoingLink};
 pub use link_format::LinkFormat;
 pub use link_text::LinkText;
-pub(crate) use name_cache::NameCache;
 pub use resolver::LinkResolver;
 pub(crate) use resolver::{
     FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to,

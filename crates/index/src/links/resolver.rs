@@ -12,11 +12,12 @@ use std::collections::{HashMap, HashSet};
 use protocol::NotePath;
 use unicode_normalization::UnicodeNormalization;
 
-use super::name_cache::NameCache;
+use super::backward_order::{compare_backwards, compare_with_end, equal_run};
 
 /// The files of a vault by name.
 #[derive(Debug, Clone, Default)]
 pub struct LinkResolver {
+    /// By name, folded. The files of one name are in [backward order](super::backward_order).
     by_name: HashMap<String, Vec<FoldedPath>>,
 }
 
@@ -28,8 +29,12 @@ struct FoldedPath {
 
 /// A source that knows all files by their names.
 pub(crate) trait FileNames {
-    /// The files called `name`, which is [folded](fold_name) and has its extension.
-    fn files_named<'n>(&'n self, name: &str) -> Vec<NamedFile<'n>>;
+    /// The files whose path is `path` or ends in it at a `/`. `path` is [folded](fold_name) and has its extension.
+    /// Files of one folded path are in a fixed order. The cost does not grow with the number of other files.
+    fn files_ending_in<'n>(&'n self, path: &str) -> impl Iterator<Item = NamedFile<'n>>;
+
+    /// The file whose folded path is `path`; of several the first of [those that end in it](Self::files_ending_in).
+    fn file_at<'n>(&'n self, path: &str) -> Option<&'n NotePath>;
 }
 
 /// A file, and its path folded.
@@ -42,19 +47,21 @@ pub(crate) struct NamedFile<'n> {
 impl FromIterator<NotePath> for LinkResolver {
     fn from_iter<I: IntoIterator<Item = NotePath>>(files: I) -> Self {
         let mut resolver = Self::default();
-        for path in files {
-            resolver.add(path);
-        }
+        resolver.add_all(files);
         resolver
     }
 }
 
 impl FileNames for LinkResolver {
-    fn files_named<'n>(&'n self, name: &str) -> Vec<NamedFile<'n>> {
-        let kept = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
-        let file =
-            |kept: &'n FoldedPath| NamedFile { path: &kept.path, folded: (&kept.folded).into() };
-        kept.iter().map(file).collect()
+    fn files_ending_in<'n>(&'n self, path: &str) -> impl Iterator<Item = NamedFile<'n>> {
+        let files = self.run_ending_in(path).iter();
+        files.map(|kept| NamedFile { path: &kept.path, folded: (&kept.folded).into() })
+    }
+
+    fn file_at<'n>(&'n self, path: &str) -> Option<&'n NotePath> {
+        // The whole path has the fewest parts of those that end in it.
+        let first = self.run_ending_in(path).first().filter(|first| first.folded == path);
+        first.map(|first| &first.path)
     }
 }
 
@@ -84,11 +91,26 @@ impl LinkResolver {
         [folded.as_str(), bare, &longer].iter().any(|name| self.by_name.contains_key(*name))
     }
 
-    /// Takes a file in.
-    pub(super) fn add(&mut self, path: NotePath) {
-        let folded = fold_name(path.as_str());
-        let name = file_name(&folded).to_owned();
-        self.by_name.entry(name).or_default().push(FoldedPath { path, folded });
+    /// Whether `path`, folders and a name or a name alone, could mean one file and no other.
+    pub(super) fn means_one_file(&self, path: &str) -> bool {
+        ending_in(self, &fold_name(path), 2).len() == 1
+    }
+
+    /// Takes files in, at a cost that grows with the number of all files.
+    pub(super) fn add_all(&mut self, paths: impl IntoIterator<Item = NotePath>) {
+        for path in paths {
+            let folded = fold_name(path.as_str());
+            let name = file_name(&folded).to_owned();
+            self.by_name.entry(name).or_default().push(FoldedPath { path, folded });
+        }
+        for files in self.by_name.values_mut() {
+            files.sort_by(|a, b| compare_backwards(&a.folded, &b.folded));
+        }
+    }
+
+    fn run_ending_in(&self, path: &str) -> &[FoldedPath] {
+        let files = self.by_name.get(file_name(path)).map_or(&[][..], Vec::as_slice);
+        equal_run(files, |file| compare_with_end(&file.folded, path))
     }
 
     /// Removes files; of thousands that have one name each is compared once.
@@ -114,12 +136,12 @@ pub(crate) fn candidates<'n>(
     source: &NotePath,
 ) -> Vec<&'n NotePath> {
     let here = source.folder().map(fold_name).unwrap_or_default();
-    candidates_from(&mut NameCache::new(names), link, &here)
+    candidates_from(names, link, &here)
 }
 
 /// The same for a link that stands in a note of the folder `here`, [folded](fold_name); empty at the top.
 pub(crate) fn candidates_from<'n>(
-    names: &mut NameCache<'n, impl FileNames>,
+    names: &'n impl FileNames,
     link: &str,
     here: &str,
 ) -> Vec<&'n NotePath> {
@@ -130,7 +152,7 @@ pub(crate) fn candidates_from<'n>(
     if let Some(whole) = folded.strip_prefix('/') {
         return at_exact_path(names, Some(whole));
     }
-    let mut found = ending_in(names, &folded);
+    let mut found = ending_in(names, &folded, usize::MAX);
     // Two files of one name are rare: usually there is nothing to sort.
     if found.len() > 1 {
         found.sort_by_cached_key(|file| {
@@ -143,29 +165,18 @@ pub(crate) fn candidates_from<'n>(
 }
 
 /// The file at a path from the top, with or without `.md`.
-fn at_exact_path<'n>(
-    names: &mut NameCache<'n, impl FileNames>,
-    whole: Option<&str>,
-) -> Vec<&'n NotePath> {
+fn at_exact_path<'n>(names: &'n impl FileNames, whole: Option<&str>) -> Vec<&'n NotePath> {
     let Some(whole) = whole else { return Vec::new() };
     let with_md = format!("{whole}.md");
-    let found = [whole, with_md.as_str()].into_iter().find_map(|spelling| {
-        let files = names.files_ending_in(spelling);
-        files.iter().find(|file| file.folded == spelling).map(|file| file.path)
-    });
+    let found = names.file_at(whole).or_else(|| names.file_at(&with_md));
     found.into_iter().collect()
 }
 
-/// The files whose path ends in `path`, at a `/`. A name with its extension counts first.
-fn ending_in<'n>(names: &mut NameCache<'n, impl FileNames>, path: &str) -> Vec<NamedFile<'n>> {
+/// The files, at most `most`, whose path ends in `path` at a `/`. A name with its extension counts first.
+fn ending_in<'n>(names: &'n impl FileNames, path: &str, most: usize) -> Vec<NamedFile<'n>> {
     let with_md = format!("{path}.md");
     for spelling in [path, with_md.as_str()] {
-        let ends_in_it = |file: &&NamedFile<'_>| {
-            let folders = file.folded.strip_suffix(spelling);
-            folders.is_some_and(|folders| folders.is_empty() || folders.ends_with('/'))
-        };
-        let files = names.files_ending_in(spelling).iter();
-        let found: Vec<NamedFile<'n>> = files.filter(ends_in_it).cloned().collect();
+        let found: Vec<NamedFile<'n>> = names.files_ending_in(spelling).take(most).collect();
         if !found.is_empty() {
             return found;
         }

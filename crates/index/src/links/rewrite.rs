@@ -122,9 +122,7 @@ impl LinkGraph<'_> {
     pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> LinkRewrite {
         let mut after = self.resolver.clone();
         after.remove(moves.iter().map(|(from, _)| from));
-        for (_, to) in moves {
-            after.add(to.clone());
-        }
+        after.add_all(moves.iter().map(|(_, to)| to.clone()));
         let moved = moves.iter().map(|(from, to)| (from, to)).collect();
         let mention = LinkPrefilter::for_files(moves.iter().flat_map(|(from, to)| [from, to]));
         self.rewrite_all(&MovePlan { moved, after, affected: AffectedLinks::All }, &mention)
@@ -150,9 +148,7 @@ impl LinkGraph<'_> {
             return LinkRewrite::default();
         }
         let mut after = self.resolver.clone();
-        for path in created {
-            after.add(path.clone());
-        }
+        after.add_all(created.iter().cloned());
         let mention = LinkPrefilter::for_files(created.iter());
         let plan = MovePlan { moved: HashMap::new(), after, affected: AffectedLinks::All };
         self.rewrite_all(&plan, &mention)

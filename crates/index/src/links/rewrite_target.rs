@@ -59,9 +59,8 @@ impl MovedLink<'_> {
             LinkStyle::Relative => spellings.extend([relative(), format!("./{}", relative())]),
             LinkStyle::Rooted => spellings.push(format!("/{whole}")),
             LinkStyle::Short => {
-                spellings.extend(
-                    unique_suffixes(after, &whole, source, 1).filter(|one| !one.contains('/')),
-                );
+                spellings
+                    .extend(unique_suffixes(after, &whole, 1).filter(|one| !one.contains('/')));
                 match self.format {
                     Some(LinkFormat::Absolute) => spellings.push(whole.clone()),
                     Some(LinkFormat::Relative) => spellings.push(relative()),
@@ -79,7 +78,7 @@ impl MovedLink<'_> {
             }
         }
         let parts = self.link.path.split('/').count();
-        spellings.extend(unique_suffixes(after, &whole, source, parts));
+        spellings.extend(unique_suffixes(after, &whole, parts));
         // The full path remains when shorter names are ambiguous.
         let full = target.as_str();
         spellings.extend([whole.clone(), format!("/{whole}"), full.to_owned(), format!("/{full}")]);
@@ -132,14 +131,13 @@ fn resolves_relative(source: &NotePath, path: &str, target: &NotePath) -> bool {
 fn unique_suffixes<'a>(
     after: &'a LinkResolver,
     whole: &'a str,
-    source: &'a NotePath,
     parts: usize,
 ) -> impl Iterator<Item = String> + 'a {
     let all: Vec<&str> = whole.split('/').collect();
     let least = parts.clamp(1, all.len());
     let ends =
         (least..=all.len()).filter_map(move |count| Some(all.get(all.len() - count..)?.join("/")));
-    ends.filter(move |end| after.candidates(end, source).len() == 1).take(1)
+    ends.filter(move |end| after.means_one_file(end)).take(1)
 }
 
 /// `whole`, a path from the top, from the folder of `source`.

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use protocol::NotePath;
 
 use super::link_text::{LinkText, TargetForm};
-use super::name_cache::NameCache;
 use super::resolver::{FileNames, candidates_from, fold_name};
 
 /// The number of files that a link could mean and that are told at most; a name may be that of
@@ -14,7 +13,7 @@ pub const MAX_TARGETS: usize = 10;
 
 /// Resolves the links of a note.
 pub(crate) struct TargetCache<'n, N, K> {
-    names: NameCache<'n, N>,
+    names: &'n N,
     /// The folder of the note, folded.
     folder: String,
     /// Which files count.
@@ -27,7 +26,6 @@ impl<'n, N: FileNames, K: Fn(&NotePath) -> bool> TargetCache<'n, N, K> {
     /// Of the note `source`, among the files that `keep` lets count.
     pub(crate) fn for_note(names: &'n N, source: &NotePath, keep: K) -> Self {
         let here = source.folder().map(fold_name).unwrap_or_default();
-        let names = NameCache::new(names);
         Self { names, folder: here, keep, cache: HashMap::new() }
     }
 
@@ -40,7 +38,7 @@ impl<'n, N: FileNames, K: Fn(&NotePath) -> bool> TargetCache<'n, N, K> {
         };
         let Self { names, folder: here, keep, cache: known } = self;
         known.entry(folded).or_insert_with_key(|folded| {
-            let mut found = candidates_from(names, folded, here);
+            let mut found = candidates_from(*names, folded, here);
             found.retain(|path| keep(path));
             found
         })

@@ -10,7 +10,7 @@ use protocol::{ChangeSet, NotePath, Privacy, PrivateRules};
 use vault::{EntryKind, Vault};
 
 use crate::Index;
-use crate::links::{Backlink, NameCache, OutgoingLink, TargetCache, candidates_from, fold_name};
+use crate::links::{Backlink, OutgoingLink, TargetCache, candidates_from, fold_name};
 use crate::vault_scan::parallel;
 use crate::view::{FoldedWord, IndexView, LookupKey, ViewEntry, with_parent_tags};
 
@@ -125,9 +125,8 @@ impl Index {
     pub fn broken_among(&self, vault: &Vault, mut links: Vec<String>) -> Option<Vec<String>> {
         let view = self.view()?;
         let shown = VisibleView { view: &view, vault };
-        let mut names = NameCache::new(&*view);
         links.retain(|link| {
-            let meant = candidates_from(&mut names, link, "");
+            let meant = candidates_from(&*view, link, "");
             meant.into_iter().all(|path| shown.get(path).is_none())
         });
         Some(links)
@@ -144,7 +143,7 @@ impl Index {
         let view = self.view()?;
         let shown = VisibleView { view: &view, vault };
         let here = source.and_then(NotePath::folder).map(fold_name).unwrap_or_default();
-        let mut meant = candidates_from(&mut NameCache::new(&*view), link, &here).into_iter();
+        let mut meant = candidates_from(&*view, link, &here).into_iter();
         Some(meant.find(|path| shown.get(path).is_some()).cloned())
     }
 
@@ -153,7 +152,7 @@ impl Index {
     pub fn means_only(&self, vault: &Vault, link: &str, note: &NotePath) -> Option<bool> {
         let view = self.view()?;
         let shown = VisibleView { view: &view, vault };
-        let meant = candidates_from(&mut NameCache::new(&*view), link, "").into_iter();
+        let meant = candidates_from(&*view, link, "").into_iter();
         let meant: Vec<&NotePath> = meant.filter(|path| shown.get(path).is_some()).collect();
         Some(meant == [note])
     }

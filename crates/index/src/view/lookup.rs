@@ -1,11 +1,12 @@
 //! Which rows of a snapshot have a name, a link, a tag, a property or a task: found without looking
 //! at all of them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::entry::FreshFile;
-use crate::links::{file_name, fold_name};
+use crate::links::{backward_key, compare_with_end, equal_run, file_name, fold_name};
 use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::NoteSnapshot;
 use crate::vault_scan::parallel;
@@ -13,7 +14,7 @@ use crate::vault_scan::parallel;
 /// Rows by what their files hold. Words are folded, so that case does not matter.
 #[derive(Debug, Default)]
 pub(crate) struct RowLookup {
-    /// By file name, extension included.
+    /// By file name, extension included; those of one name in the [order](backward_key) of their paths from the end.
     names: RowsByWord,
     /// By the last part of a link's path, without `.md`.
     links: RowsByWord,
@@ -24,7 +25,7 @@ pub(crate) struct RowLookup {
     aliases: Vec<(u32, Box<str>)>,
 }
 
-/// Rows by a word, in order and each once.
+/// Rows by a word, each once.
 #[derive(Debug, Default)]
 struct RowsByWord(HashMap<Box<str>, Vec<u32>>);
 
@@ -39,6 +40,13 @@ impl RowsByWord {
 
     fn get(&self, word: &str) -> &[u32] {
         self.0.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    /// Puts the rows of each word in the order of keys.
+    fn sort_by_key(&mut self, key: impl Fn(u32) -> Vec<u8>) {
+        for rows in self.0.values_mut().filter(|rows| rows.len() > 1) {
+            rows.sort_by_cached_key(|row| key(*row));
+        }
     }
 }
 
@@ -116,8 +124,6 @@ impl FoldedWord {
 /// The keys that files can be looked up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookupKey<'a> {
-    /// Their name, extension included and [folded](fold_name).
-    Name(&'a str),
     /// A link whose path ends in this, [folded](fold_name) and without `.md`.
     Link(&'a str),
     /// A tag, in lower case; one of a nested tag's upper parts finds it too.
@@ -146,6 +152,10 @@ impl RowLookup {
                 lookup.add(row, &words);
             }
         }
+        lookup.names.sort_by_key(|row| {
+            let row = usize::try_from(row).ok().and_then(|at| snapshot.rows().get(at));
+            row.map(|row| backward_key(&fold_name(row.path.as_str()))).unwrap_or_default()
+        });
         lookup
     }
 
@@ -156,13 +166,27 @@ impl RowLookup {
             lookup.names.add(&file.folded_name, at);
             lookup.add(at, &file.keys);
         }
+        lookup.names.sort_by_key(|at| {
+            let file = usize::try_from(at).ok().and_then(|at| files.get(at));
+            file.map(|file| backward_key(&file.folded_path)).unwrap_or_default()
+        });
         lookup
+    }
+
+    /// The rows of files whose path is `path` or ends in it at a `/`, the path itself first. `folded` gives the
+    /// folded path of a row; it is asked about few of the rows.
+    pub(super) fn rows_ending_in<'p>(
+        &self,
+        path: &str,
+        folded: impl Fn(u32) -> Cow<'p, str>,
+    ) -> &[u32] {
+        let rows = self.names.get(file_name(path));
+        equal_run(rows, |row| compare_with_end(&folded(*row), path))
     }
 
     /// The rows that have it, in order.
     pub(crate) fn rows(&self, key: LookupKey<'_>) -> &[u32] {
         match key {
-            LookupKey::Name(name) => self.names.get(name),
             LookupKey::Link(name) => self.links.get(name),
             LookupKey::Tag(tag) => self.tags.get(tag),
             LookupKey::Property(name) => self.properties.get(name),
@@ -190,7 +214,7 @@ impl RowLookup {
         let known = match key {
             LookupKey::Tag(tag) => self.tags.0.get(tag),
             LookupKey::Property(name) => self.properties.0.get(name),
-            LookupKey::Name(_) | LookupKey::Link(_) | LookupKey::Task => None,
+            LookupKey::Link(_) | LookupKey::Task => None,
         };
         known.map(|(_, spelling)| spelling.clone()).unwrap_or_default()
     }

@@ -5,6 +5,7 @@
 mod build;
 mod delta;
 mod entry;
+mod file_names;
 mod lookup;
 mod planned;
 mod private_cache;
@@ -28,7 +29,6 @@ pub(crate) use private_cache::PrivateCache;
 pub(crate) use scan::{FileScanner, PrivateFile, ScanOutcome};
 
 use crate::fulltext::state::FulltextState;
-use crate::links::{FileNames, NamedFile, fold_name};
 use crate::snapshot::{NoteSnapshot, SnapshotRow};
 
 /// All files of a vault at one moment.
@@ -352,25 +352,6 @@ impl IndexView {
         let most = MAX_FRESH_FILES.max(self.snapshot.rows().len() / 8);
         let excluded_or_fresh = self.excluded_rows.count_ones(..).max(self.fresh.len());
         self.fresh_bytes > MAX_FRESH_BYTES || excluded_or_fresh + more > most
-    }
-}
-
-impl FileNames for IndexView {
-    fn files_named<'n>(&'n self, name: &str) -> Vec<NamedFile<'n>> {
-        let is_file =
-            |held: &ViewEntry<'_>| !matches!(held.kind(), EntryKind::Folder | EntryKind::Link);
-        let found = self.files_with(LookupKey::Name(name)).into_iter().filter(is_file);
-        found
-            .map(|held| match held {
-                ViewEntry::Stored(_, row) => {
-                    NamedFile { path: &row.path, folded: fold_name(row.path.as_str()).into() }
-                }
-                ViewEntry::Fresh(fresh) => NamedFile {
-                    path: &fresh.scanned.entry.path,
-                    folded: fresh.folded_path.as_str().into(),
-                },
-            })
-            .collect()
     }
 }
 

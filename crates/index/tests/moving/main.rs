@@ -13,6 +13,7 @@
 )]
 
 mod large_vault;
+mod one_name;
 mod random_moves;
 mod sources_of_links;
 

@@ -21,14 +21,14 @@ static GO: AtomicBool = AtomicBool::new(false);
 const COPY: &str = "q/n.sync-conflict-20260102-030405-ABCDEFG.md";
 
 /// Notes on disk and their index. Those in `p/q` and those with `#secret` are private.
-struct IndexedVault {
-    _folder: TempDir,
+pub(crate) struct IndexedVault {
+    pub(crate) folder: TempDir,
     _cache: TempDir,
-    vault: Vault,
-    index: UserIndex,
+    pub(crate) vault: Vault,
+    pub(crate) index: UserIndex,
 }
 
-fn indexed(notes: &BTreeMap<String, String>) -> IndexedVault {
+pub(crate) fn indexed(notes: &BTreeMap<String, String>) -> IndexedVault {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (file, text) in notes {
         let file = folder.path().join(file);
@@ -40,7 +40,7 @@ fn indexed(notes: &BTreeMap<String, String>) -> IndexedVault {
     let rules = PrivateSettings { never, ..PrivateSettings::default() };
     let index = UserIndex::new(&vault, PrivateRules::parse(&rules).unwrap(), cache.path());
     index.for_models().catch_up(&GO).unwrap();
-    IndexedVault { _folder: folder, _cache: cache, vault, index }
+    IndexedVault { folder, _cache: cache, vault, index }
 }
 
 impl IndexedVault {

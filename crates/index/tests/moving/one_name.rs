@@ -1,0 +1,127 @@
+//! Many notes with one name, each in a folder of its own, as a website keeps its posts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use index::links::{LinkGraph, LinkResolver, LinkRewrite};
+use protocol::NotePath;
+
+use crate::path;
+use crate::sources_of_links::indexed;
+
+/// Posts with three links each to two others.
+fn posts(count: usize) -> BTreeMap<String, String> {
+    let post = |n: usize| {
+        let (next, far) = ((n + 1) % count, (n + count / 2) % count);
+        let links = format!("[x](../{next}/index.md) [[{far}/index]] [[posts/{next}/index|y]]\n");
+        (format!("posts/{n}/index.md"), links)
+    };
+    (0..count).map(post).collect()
+}
+
+/// The rewrites when the folder of the posts gets another name.
+fn moved(posts: &BTreeMap<String, String>) -> LinkRewrite {
+    let read = |at: &NotePath| posts.get(at.as_str()).map(|text| Cow::Borrowed(text.as_bytes()));
+    let files: Vec<NotePath> = posts.keys().map(|file| path(file)).collect();
+    let (from, to) = (path("posts"), path("blog"));
+    let moves: Vec<_> = files
+        .iter()
+        .filter_map(|file| Some((file.clone(), file.after_move(&from, &to)?)))
+        .collect();
+    LinkGraph::new(files, read, None).after_moving(&moves)
+}
+
+/// The least time of several runs: other programs disturb.
+fn least_time(run: impl Fn()) -> Duration {
+    let timed = |_| {
+        let begun = Instant::now();
+        run();
+        begun.elapsed()
+    };
+    (0..4).map(timed).min().unwrap()
+}
+
+/// Four times the posts may cost eight times the time; the square would be sixteen times.
+#[track_caller]
+fn check_growth(few: Duration, many: Duration) {
+    println!("{few:?} for some posts, {many:?} for four times as many");
+    assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
+}
+
+#[test]
+fn a_folder_of_notes_with_one_name_moves_at_a_cost_that_grows_with_their_number() {
+    let (few, many) = (posts(500), posts(2_000));
+    let rewriting = moved(&few);
+    assert_eq!((rewriting.problems.len(), rewriting.files.len()), (0, 500));
+    let seven = rewriting.files.iter().find(|file| file.path.as_str() == "posts/7/index.md");
+    let after = seven.map(|file| String::from_utf8_lossy(&file.after).into_owned());
+    let expected = "[x](../8/index.md) [[257/index]] [[blog/8/index|y]]\n";
+    assert_eq!(after.as_deref(), Some(expected));
+    let time = |posts| least_time(|| assert_eq!(moved(posts).problems, []));
+    check_growth(time(&few), time(&many));
+}
+
+#[test]
+fn a_note_with_links_to_many_notes_of_one_name_moves_at_a_cost_that_grows_with_their_number() {
+    let linking = |count: usize| {
+        let mut notes: BTreeMap<String, String> =
+            (0..count).map(|n| (format!("{n}/i.md"), String::new())).collect();
+        notes.insert("All.md".to_owned(), (0..count).map(|n| format!("[]({n}/i.md)\n")).collect());
+        notes
+    };
+    let moved = |notes: &BTreeMap<String, String>| {
+        let read =
+            |at: &NotePath| notes.get(at.as_str()).map(|text| Cow::Borrowed(text.as_bytes()));
+        let files = notes.keys().map(|file| path(file)).collect();
+        let moves = [(path("All.md"), path("Lists/All.md"))];
+        LinkGraph::new(files, read, None).after_moving(&moves)
+    };
+    let (few, many) = (linking(1_000), linking(4_000));
+    let rewriting = moved(&few);
+    assert_eq!(rewriting.problems, []);
+    let [file] = rewriting.files.as_slice() else { panic!("{} files", rewriting.files.len()) };
+    assert_eq!(file.links, 1_000);
+    assert!(file.after.starts_with(b"[](../0/i.md)\n[](../1/i.md)\n"));
+    let time = |notes| least_time(|| assert_eq!(moved(notes).files.len(), 1));
+    check_growth(time(&few), time(&many));
+}
+
+#[test]
+fn broken_links_among_notes_of_one_name_are_found_at_a_cost_that_grows_with_their_number() {
+    let time = |count| {
+        let desk = indexed(&posts(count));
+        let index = desk.index.for_models();
+        least_time(|| assert_eq!(index.broken_links(&desk.vault).map(|all| all.len()), Some(0)))
+    };
+    check_growth(time(300), time(1_200));
+}
+
+#[test]
+fn the_index_and_the_files_agree_about_links_to_notes_of_one_name() {
+    let names = ["n.md", "a/n.md", "xa/n.md", "A b/n.md", "a/b/n.md", "b/n.md", "b/m.md"];
+    let notes = names.map(|file| (file.to_owned(), String::new()));
+    let desk = indexed(&BTreeMap::from(notes));
+    let index = desk.index.for_models();
+    // Some files come and go after the snapshot.
+    let changed = ["c/n.md", "a/c/n.md", "b/n.md"].map(path);
+    for made in ["c/n.md", "a/c/n.md"] {
+        let made = desk.folder.path().join(made);
+        fs::create_dir_all(made.parent().unwrap()).unwrap();
+        fs::write(made, "").unwrap();
+    }
+    fs::remove_file(desk.folder.path().join("b/n.md")).unwrap();
+    index.refresh(&changed);
+    let present = names.iter().filter(|file| **file != "b/n.md").chain(&["c/n.md", "a/c/n.md"]);
+    let resolver: LinkResolver = present.map(|file| path(file)).collect();
+    for source in ["x.md", "a/x.md", "a/b/x.md", "b/x.md", "c/x.md", "z/x.md"].map(path) {
+        for link in [
+            "n", "N.md", "a/n", "b/n", "c/n", "a/c/n", "/n", "/b/n", "/a/c/n", "./n", "../n",
+            "/c/n.md", "../b/n", "b/m", "q/n", "/q/n", "A b/n",
+        ] {
+            let found = index.resolve_link(&desk.vault, link, Some(&source));
+            assert_eq!(found, Some(resolver.resolve(link, &source)), "[[{link}]] in {source}");
+        }
+    }
+}
