@@ -85,7 +85,7 @@ impl ScalingFixture {
         self.folder.path()
     }
 
-    /// The answer of a tool; a plan is made and not applied.
+    /// The answer of a tool; a plan is made and not applied. Fails where the tool has no such arguments.
     pub(super) fn call_tool(&self, tool: &str, arguments: Value) -> String {
         let context = ToolContext {
             conversation: ConversationId::from("conversation"),
@@ -104,6 +104,9 @@ impl ScalingFixture {
             .block_on(async { self.registry.call(tool, arguments, &context).await });
         match called {
             CallOutcome::Outcome(outcome) => {
+                // A call with such arguments does no work, so its cost would say nothing.
+                let is_call = !outcome.output.starts_with("Wrong arguments for ");
+                assert!(is_call, "{}", outcome.output);
                 self.seen.lock().expect("no panic").extend(outcome.seen);
                 outcome.output
             }

@@ -39,8 +39,9 @@ pub(super) const OPERATIONS: &[(&str, NoteOperation)] = &[
     }),
     ("edit", edit_note),
     ("move", |stage| {
-        stage.call_tool("move_file", json!({ "path": NOTE, "to": "Elsewhere/Light.md" }));
-        stage.call_tool("move_file", json!({ "path": "Other.md", "to": "Elsewhere/Else.md" }));
+        for (source, to) in [(NOTE, "Elsewhere/Light.md"), ("Other.md", "Elsewhere/Else.md")] {
+            stage.call_tool("move_file", json!({ "source": source, "destination": to }));
+        }
     }),
     ("private", |stage| {
         black_box(markdown::privacy(&private_rules(), stage.text.as_bytes()));
@@ -110,7 +111,7 @@ fn edit_note(stage: &ScalingFixture) {
     ] {
         stage.call_tool("set_property", call);
     }
-    stage.call_tool("append_file", json!({ "path": NOTE, "text": "x" }));
+    stage.call_tool("append_file", json!({ "path": NOTE, "content": "x" }));
 }
 
 /// The first half of a text, as whole characters.
