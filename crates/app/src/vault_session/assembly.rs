@@ -1,0 +1,185 @@
+//! The parts of an open vault, and how they know each other.
+
+use std::sync::{Arc, Mutex};
+
+use hub::{HubEvent, HubHandle, LinkTiming};
+use llm::TimeScale;
+use llm::service::{LlmService, ServiceParts};
+use llm::tool_api::registry::ToolRegistry;
+use protocol::{HubStatus, UserError};
+use store::Store;
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tools::catalog::{ToolDeps, catalog};
+use vault::Vault;
+
+use super::{AppServices, VaultSession};
+use crate::adapters::active_note::TurnEnvironment;
+use crate::adapters::archive::StoreArchive;
+use crate::adapters::changes::VaultChanges;
+use crate::adapters::questions::StoreQuestions;
+use crate::adapters::transcript::StoreTranscript;
+use crate::adapters::turn_cache::TurnCache;
+use crate::adapters::turn_policy::AppTurnPolicy;
+use crate::events::publisher::DomainEvent;
+use crate::hub::inbox;
+use crate::models::context_use::ContextUses;
+use crate::models::permissions::RegisteredTool;
+use crate::notes::indexer::Indexer;
+use crate::notes::recent::RecentNotes;
+use crate::notes::watcher::FolderStatus;
+use crate::privacy::PrivacyGuard;
+use crate::settings::config::Config;
+use crate::workspace::vault_lock::VaultLock;
+use crate::workspace::vault_registry::VaultDataDir;
+
+impl VaultSession {
+    /// Wires the parts of a session together; nothing runs yet.
+    pub(super) fn assemble(
+        vault: Vault,
+        indexing: Indexer,
+        recent: RecentNotes,
+        store: Store,
+        (home, lock): (VaultDataDir, Arc<VaultLock>),
+        services: &AppServices,
+    ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
+        let (tasks, cancel, hub, hub_events) = start_tasks_and_hub(services.pace);
+        let (outbox_ready, change_lock, cache) = (Arc::default(), Arc::default(), Arc::default());
+        let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
+        let (domain_events, event_receiver) = mpsc::unbounded_channel();
+        let registry = Arc::new(tool_registry(&store, &indexing, &guard, &domain_events)?);
+        let service = LlmService::new(ServiceParts {
+            registry: Arc::clone(&registry),
+            transcript: transcript(&store, &outbox_ready, &guard, &cache, &services.config),
+            changes: Arc::new(VaultChanges {
+                vault: vault.clone(),
+                indexer: indexing.clone(),
+                store: store.clone(),
+                config: services.config.clone(),
+                run_mode: services.run_mode,
+                domain_events: domain_events.clone(),
+                turn_cache: cache,
+                change_lock: Arc::clone(&change_lock),
+                privacy_guard: Arc::clone(&guard),
+                _lock: Arc::clone(&lock),
+            }),
+            policy: turn_policy(&store, &guard, services, &registry, &domain_events),
+            tasks: tasks.clone(),
+            cancel: cancel.clone(),
+            time_scale: services.pace,
+        });
+        let open = Self {
+            sample: vault.folder() == services.data.sample(),
+            vault,
+            indexer: indexing,
+            privacy_guard: guard,
+            store,
+            config: services.config.clone(),
+            service,
+            answering: services.model_selector.clone(),
+            active_note: services.active_note.clone(),
+            feed: services.feed.clone(),
+            jobs: services.jobs.clone(),
+            hub,
+            inbox_ready: Notify::new(),
+            stalled_messages: inbox::StalledMessages::default(),
+            outbox_ready,
+            titles_due: Notify::new(),
+            context_uses: ContextUses::default(),
+            domain_events,
+            change_lock,
+            applying: Mutex::default(),
+            purge_lock: tokio::sync::Mutex::default(),
+            viewed_note: tokio::sync::Mutex::default(),
+            recent,
+            folder_status: FolderStatus::default(),
+            pace: services.pace,
+            hub_status: Mutex::new(HubStatus::off()),
+            id: home.id,
+            data_folder: home.dir,
+            tasks,
+            cancel,
+            _lock: lock,
+            connect_task: Mutex::default(),
+        };
+        Ok((Arc::new(open), SessionReceivers { domain_events: event_receiver, hub_events }))
+    }
+}
+
+/// The tasks of a session, what ends them, and the link to no hub yet, with its clocks at this pace.
+fn start_tasks_and_hub(
+    time_scale: TimeScale,
+) -> (TaskTracker, CancellationToken, HubHandle, mpsc::Receiver<HubEvent>) {
+    let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+    let timing = LinkTiming::default().faster(time_scale.speedup());
+    let (hub, events) = hub::start_timed(&tasks, cancel.clone(), None, timing);
+    (tasks, cancel, hub, events)
+}
+
+fn turn_policy(
+    store: &Store,
+    guard: &Arc<PrivacyGuard>,
+    services: &AppServices,
+    registry: &Arc<ToolRegistry>,
+    domain_events: &mpsc::UnboundedSender<DomainEvent>,
+) -> Arc<AppTurnPolicy> {
+    Arc::new(AppTurnPolicy {
+        privacy_guard: Arc::clone(guard),
+        store: store.clone(),
+        config: services.config.clone(),
+        model_selector: services.model_selector.clone(),
+        tools: registered_tools(registry),
+        registry: Arc::clone(registry),
+        domain_events: domain_events.clone(),
+    })
+}
+
+fn transcript(
+    store: &Store,
+    outbox_ready: &Arc<Notify>,
+    guard: &Arc<PrivacyGuard>,
+    turn_cache: &Arc<TurnCache>,
+    config: &Config,
+) -> Arc<StoreTranscript> {
+    guard.set_effect_history(store.clone());
+    Arc::new(StoreTranscript {
+        store: store.clone(),
+        outbox_ready: Arc::clone(outbox_ready),
+        privacy_guard: Arc::clone(guard),
+        config: config.clone(),
+        turn_cache: Arc::clone(turn_cache),
+    })
+}
+
+/// All tools, over the notes as a model may see them.
+fn tool_registry(
+    store: &Store,
+    indexing: &Indexer,
+    guard: &Arc<PrivacyGuard>,
+    domain_events: &mpsc::UnboundedSender<DomainEvent>,
+) -> Result<ToolRegistry, UserError> {
+    let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(guard) };
+    let environment = TurnEnvironment { store: store.clone(), privacy_guard: Arc::clone(guard) };
+    let (archive, environment) = (Arc::new(archive), Arc::new(environment));
+    let index = indexing.index.clone();
+    let questions =
+        Arc::new(StoreQuestions { store: store.clone(), domain_events: domain_events.clone() });
+    catalog(ToolDeps { vault: guard.vault_for_models(), index, archive, environment, questions })
+        .map_err(|error| UserError::other(error.to_string()))
+}
+
+/// All tools there are.
+fn registered_tools(registry: &ToolRegistry) -> Vec<RegisteredTool> {
+    let one = |name: &str| RegisteredTool {
+        name: name.to_owned(),
+        changes_notes: registry.changes_notes(name),
+    };
+    registry.names().into_iter().map(one).collect()
+}
+
+/// The channels that an open vault listens to.
+pub(super) struct SessionReceivers {
+    pub(super) domain_events: mpsc::UnboundedReceiver<DomainEvent>,
+    pub(super) hub_events: mpsc::Receiver<HubEvent>,
+}
