@@ -60,7 +60,7 @@ pub(super) fn undoable_hunks(
 ) -> Option<BTreeSet<usize>> {
     let (before, after) = (LinkedText::read(note, before)?, LinkedText::read(note, after)?);
     let kept: HashSet<&str> = after.links.iter().map(|link| link.path.as_str()).collect();
-    let needs_move = |link: &&LinkPlace| {
+    let needs_move = |link: &LinkPlace| {
         !kept.contains(link.path.as_str()) && moves.iter().any(|one| one.concerns(&link.path, note))
     };
     let mut undoable = BTreeSet::new();
@@ -81,9 +81,10 @@ struct LinkPlace {
     path: String,
 }
 
-/// A text with its links.
+/// A text with the offsets of its lines, and with its links in their order.
 struct LinkedText<'a> {
     text: &'a [u8],
+    line_starts: Vec<usize>,
     links: Vec<LinkPlace>,
 }
 
@@ -91,7 +92,7 @@ struct LinkedText<'a> {
 struct LinkedLines<'a> {
     text: &'a [u8],
     at: Range<usize>,
-    links: Vec<&'a LinkPlace>,
+    links: &'a [LinkPlace],
 }
 
 impl<'a> LinkedText<'a> {
@@ -100,37 +101,38 @@ impl<'a> LinkedText<'a> {
         if note.is_canvas() {
             return None;
         }
+        let breaks = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let line_starts = [0].into_iter().chain(breaks.map(|(at, _)| at + 1)).collect();
         if !note.is_markdown() {
-            return Some(Self { text, links: Vec::new() });
+            return Some(Self { text, line_starts, links: Vec::new() });
         }
         let document = Document::decode(text).ok()?;
         let place =
             |link: &Link| LinkPlace { at: link.target.clone(), path: link.path(document.text) };
         let mut links: Vec<LinkPlace> = document.links.iter().map(place).collect();
         links.sort_by_key(|link| link.at.start);
-        Some(Self { text, links })
+        Some(Self { text, line_starts, links })
     }
 
-    fn lines(&'a self, lines: &Range<usize>) -> LinkedLines<'a> {
-        let length = |count: usize| {
-            let lines = self.text.split_inclusive(|byte| *byte == b'\n').take(count);
-            lines.map(<[u8]>::len).sum::<usize>()
-        };
-        let at = length(lines.start)..length(lines.end);
-        let links = self.links.iter().filter(|link| at.contains(&link.at.start)).collect();
-        LinkedLines { text: self.text, at, links }
+    /// Takes no time in proportion to the text: a note may have as many hunks as lines.
+    fn lines(&self, lines: &Range<usize>) -> LinkedLines<'_> {
+        let start = |line: usize| self.line_starts.get(line).copied().unwrap_or(self.text.len());
+        let at = start(lines.start)..start(lines.end);
+        let links_before = |end: usize| self.links.partition_point(|link| link.at.start < end);
+        let links = self.links.get(links_before(at.start)..links_before(at.end));
+        LinkedLines { text: self.text, at, links: links.unwrap_or_default() }
     }
 }
 
 impl LinkedLines<'_> {
     /// Whether the lines differ in nothing but in links that the moves explain.
     fn differs_by_moves(&self, other: &Self, note: &NotePath, moves: &[StandingMove]) -> bool {
-        let is_explained = |(old, new): (&&LinkPlace, &&LinkPlace)| {
+        let is_explained = |(old, new): (&LinkPlace, &LinkPlace)| {
             old.path == new.path || moves.iter().any(|one| one.explains(&old.path, &new.path, note))
         };
         self.links.len() == other.links.len()
             && self.text_between_links() == other.text_between_links()
-            && self.links.iter().zip(&other.links).all(is_explained)
+            && self.links.iter().zip(other.links).all(is_explained)
     }
 
     fn text_between_links(&self) -> Vec<&[u8]> {
@@ -142,6 +144,8 @@ impl LinkedLines<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn path(text: &str) -> NotePath {
@@ -196,5 +200,32 @@ mod tests {
         check("C.md", "[[A]]\n", "[[Another]]\n", None);
         check("A.md", "[C](C.md) end\n", "[C](../C.md) END\n", None);
         check("board.canvas", "{}\n", "{ }\n", None);
+    }
+
+    /// How often a time is taken: other programs disturb, and the shortest counts.
+    const ATTEMPTS: usize = 5;
+    /// The growth that is allowed for eight times the lines. The time that is linear grows to the eightfold, the
+    /// quadratic one to the 64-fold.
+    const MAX_GROWTH: u32 = 24;
+
+    /// The time to look at each line of a note by itself.
+    fn time_for_lines(count: usize) -> Duration {
+        let text = "See [[A]] there.\n".repeat(count);
+        let linked = LinkedText::read(&path("C.md"), text.as_bytes()).unwrap();
+        let measure = |_| {
+            let begun = Instant::now();
+            let lines = (0..count).map(|line| linked.lines(&(line..line + 1)));
+            let links: usize = lines.map(|line| line.links.len()).sum();
+            let took = begun.elapsed();
+            assert_eq!(links, count);
+            took
+        };
+        (0..ATTEMPTS).map(measure).min().unwrap()
+    }
+
+    #[test]
+    fn the_time_for_many_hunks_grows_as_their_number() {
+        let (few, many) = (time_for_lines(1_000), time_for_lines(8_000));
+        assert!(many < few * MAX_GROWTH, "{few:?} for 1,000 lines, {many:?} for 8,000");
     }
 }
