@@ -64,33 +64,29 @@ impl LedgerView {
         self.undone.insert(effect);
     }
 
-    /// The requested effects as positions in the ledger, newest unit first; an effect without a
-    /// unit is a unit of its own. With an effect of a unit comes what is undone with it.
+    /// The requested effects as positions in the ledger, newest unit first; an effect that is undone by itself is a
+    /// unit of its own. With an effect of a unit comes what is undone with it.
     pub(super) fn units(&self, request: &UndoRequest) -> Vec<Vec<usize>> {
-        let mut units: Vec<Vec<usize>> = Vec::new();
+        let groups = self.requested_groups(request);
+        let mut units: Vec<(Option<UnitKey<'_>>, Vec<usize>)> = Vec::new();
         for place in self.requested_positions(request) {
-            let same = |unit: &Vec<usize>| {
-                let of = |place: usize| {
-                    let effect = self.effects.get(place)?;
-                    Some((&effect.change_set, effect.unit.as_ref()?))
-                };
-                of(place).is_some() && unit.first().and_then(|first| of(*first)) == of(place)
-            };
-            match units.iter_mut().find(|unit| same(unit)) {
-                Some(unit) => unit.push(place),
-                None => units.push(vec![place]),
+            let effect = self.effects.get(place);
+            let group =
+                effect.and_then(|effect| groups.group_of(effect, request.effects.get(&effect.id)));
+            match units.iter_mut().find(|(other, _)| group.is_some() && *other == group) {
+                Some((_, unit)) => unit.push(place),
+                None => units.push((group, vec![place])),
             }
         }
+        let mut units: Vec<Vec<usize>> = units.into_iter().map(|(_, unit)| unit).collect();
         units.sort_by_key(|unit| std::cmp::Reverse(unit.last().copied()));
         units
     }
 
-    /// Whether the whole unit of an effect is requested.
-    pub(super) fn is_unit_requested(&self, effect: &Effect, request: &UndoRequest) -> bool {
-        let of = |effect: &Effect| (effect.change_set.clone(), effect.unit.clone());
-        let is_whole = |other: &Effect| request.effects.get(&other.id) == Some(&Hunks::All);
-        effect.unit.is_some()
-            && self.effects.iter().any(|other| is_whole(other) && of(other) == of(effect))
+    /// Whether the request undoes a move of the unit of an effect.
+    pub(super) fn is_move_requested(&self, effect: &Effect, request: &UndoRequest) -> bool {
+        let groups = self.requested_groups(request);
+        unit_key(effect).is_some_and(|unit| groups.undo_move_of(unit))
     }
 
     /// The effects that are undone with the requested ones, these included, oldest first.
@@ -101,18 +97,26 @@ impl LedgerView {
     }
 
     fn requested_positions(&self, request: &UndoRequest) -> Vec<usize> {
+        let groups = self.requested_groups(request);
         let is_wanted = |effect: &Effect| request.effects.contains_key(&effect.id);
+        let belongs = |effect: &Effect| self.stands(effect) && groups.are_undone_with(effect);
+        let all = self.effects.iter().enumerate();
+        all.filter(|(_, effect)| is_wanted(effect) || belongs(effect)).map(|(at, _)| at).collect()
+    }
+
+    fn requested_groups(&self, request: &UndoRequest) -> RequestedGroups<'_> {
         let whole = self
             .effects
             .iter()
             // Another program overwrites the contents of one note; the rest of its unit still stands.
             .filter(|_| request.direction == UndoDirection::Back)
             .filter(|effect| request.effects.get(&effect.id) == Some(&Hunks::All));
-        let stands = |effect: &&Effect| !self.undone.contains(&effect.id);
-        let groups = RequestedGroups::new(self.effects.iter().filter(stands), whole);
-        let belongs = |effect: &Effect| stands(&effect) && groups.are_undone_with(effect);
-        let all = self.effects.iter().enumerate();
-        all.filter(|(_, effect)| is_wanted(effect) || belongs(effect)).map(|(at, _)| at).collect()
+        let standing = self.effects.iter().filter(|effect| self.stands(effect));
+        RequestedGroups::new(standing, whole)
+    }
+
+    fn stands(&self, effect: &Effect) -> bool {
+        !self.undone.contains(&effect.id)
     }
 
     pub(super) fn effect(&self, place: usize) -> Option<&Effect> {
@@ -288,7 +292,8 @@ fn unit_key(effect: &Effect) -> Option<UnitKey<'_>> {
 
 /// The units of effects that are undone whole. Several turns may have planned one unit. The undo includes all that the
 /// turns of these effects planned there, and all of each turn that moves something there: a move and the links to it
-/// belong together. Another turn that only edited, created or deleted notes keeps its changes: they need no move.
+/// belong together. Another turn that only edited, created or deleted notes keeps its changes: they need no move. A turn
+/// of which only creations are undone keeps the rest of its changes too, unless it moves something itself.
 struct RequestedGroups<'a> {
     /// The turns of these effects, by unit.
     turns: HashSet<(UnitKey<'a>, &'a TurnId)>,
@@ -306,8 +311,6 @@ impl<'a> RequestedGroups<'a> {
         let turn_of = |effect: &'a Effect| Some((unit_key(effect)?, &effect.turn));
         let is_move =
             |effect: &&Effect| matches!(effect.kind, ChangeKind::Rename | ChangeKind::RenameFolder);
-        let is_new =
-            |effect: &Effect| matches!(effect.kind, ChangeKind::Create | ChangeKind::MakeFolder);
         let whole: Vec<&'a Effect> = whole.collect();
         let more = whole.iter().copied().filter(|effect| !is_new(effect));
         Self {
@@ -321,9 +324,36 @@ impl<'a> RequestedGroups<'a> {
     fn are_undone_with(&self, effect: &Effect) -> bool {
         let Some(unit) = unit_key(effect) else { return false };
         let of_turn = (unit, &effect.turn);
-        self.turns.contains(&of_turn)
-            || (self.units.contains(&unit) && self.moving.contains(&of_turn))
+        match self.units.contains(&unit) {
+            true => self.turns.contains(&of_turn) || self.moving.contains(&of_turn),
+            false => self.turns.contains(&of_turn) && self.moving.contains(&of_turn),
+        }
     }
+
+    /// Whether the undo of these effects undoes a move of a unit.
+    fn undo_move_of(&self, unit: UnitKey<'_>) -> bool {
+        let is_undone =
+            |turn: &TurnId| self.units.contains(&unit) || self.turns.contains(&(unit, turn));
+        self.moving.iter().any(|(of, turn)| *of == unit && is_undone(turn))
+    }
+
+    /// The unit with which an effect is undone all or not at all. An effect that is requested by its hunks while the
+    /// moves of its unit stand is undone by itself, and so is a creation of a turn that moves nothing there.
+    fn group_of<'e>(&self, effect: &'e Effect, requested: Option<&Hunks>) -> Option<UnitKey<'e>> {
+        let unit = unit_key(effect)?;
+        let is_grouped = match requested {
+            Some(Hunks::Some(_)) => self.undo_move_of(unit),
+            Some(Hunks::All) | None if is_new(effect) => {
+                self.moving.contains(&(unit, &effect.turn))
+            }
+            Some(Hunks::All) | None => true,
+        };
+        is_grouped.then_some(unit)
+    }
+}
+
+const fn is_new(effect: &Effect) -> bool {
+    matches!(effect.kind, ChangeKind::Create | ChangeKind::MakeFolder)
 }
 
 /// Where a note was before an effect.

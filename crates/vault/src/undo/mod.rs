@@ -252,7 +252,8 @@ pub fn identify_note(
     })
 }
 
-/// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all.
+/// Plans how to undo the requested effects, newest first. A unit is undone whole or not at all; while its moves stand,
+/// edits of it that are requested by their hunks are undone each by itself.
 #[must_use]
 pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
     plan_on_top(ledger, request, notes, None)

@@ -132,3 +132,44 @@ fn undo_of_a_move_leaves_the_edit_and_the_creation_of_another_turn_in_its_unit()
     assert_eq!(world.notes[&path("new.md")].lines, [70]);
     assert_eq!(world.notes[&links].lines, [60, 61]);
 }
+
+#[test]
+fn edits_that_are_requested_by_hunks_are_undone_each_by_itself_while_the_move_stands() {
+    let mut world = world();
+    let edits = ["one.md", "two.md"].map(|note| {
+        world.add_note(&path(note), vec![60, 7, 61]);
+        Change::replace(path(note), bytes(&[60, 7, 61]), bytes(&[60, 7, 62]))
+    });
+    let new = Change::create(path("new.md"), bytes(&[70]));
+    let moved = Change::rename(path("a.md"), path("b.md"));
+    world.apply(&edits.into_iter().chain([new, moved]).collect(), "edits");
+    let [one, two, new, moved] = ["one.md", "two.md", "new.md", "a.md"].map(|at| {
+        let effect = world.ledger.iter_mut().find(|effect| effect.path == path(at)).unwrap();
+        if at == "a.md" {
+            effect.turn = TurnId::from("move");
+        }
+        effect.id.clone()
+    });
+    world.notes.get_mut(&path("two.md")).unwrap().lines = vec![60, 7, 63];
+    let mut request = UndoRequest::undo([new]);
+    for edit in [&one, &two] {
+        request.effects.insert(edit.clone(), Hunks::Some([0].into()));
+    }
+
+    // The control: together with the move, the edits are undone all or not at all. The new note needs no move.
+    let mut with_move = request.clone();
+    with_move.effects.insert(moved, Hunks::All);
+    let plan = plan_undo(&world.ledger_view(&with_move), &with_move, &world);
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
+    assert_eq!((&conflict.effect, &conflict.hunks), (&two, &Hunks::All));
+    let paths: Vec<_> = plan.changes.changes().map(|change| change.path.as_str()).collect();
+    assert_eq!(paths, ["new.md"]);
+
+    let plan = back(&mut world, &request);
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
+    assert_eq!((&conflict.effect, &conflict.hunks), (&two, &Hunks::Some([0].into())));
+    assert_eq!(world.notes[&path("one.md")].lines, [60, 7, 61]);
+    assert_eq!(world.notes[&path("two.md")].lines, [60, 7, 63]);
+    assert!(!world.notes.contains_key(&path("new.md")));
+    assert!(world.notes.contains_key(&path("b.md")), "the move stands");
+}

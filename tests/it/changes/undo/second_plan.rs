@@ -13,7 +13,8 @@ use crate::harness::test_app::{RunningApp, TestHome};
 const STANDS: ChangeStatus = ChangeStatus::Stands;
 const UNDONE: ChangeStatus = ChangeStatus::Undone;
 
-type ScriptedCall = (&'static str, Value);
+/// A tool that the model calls, with its arguments.
+pub(super) type ScriptedCall = (&'static str, Value);
 
 fn delete(path: &str) -> ScriptedCall {
     ("delete_file", json!({ "path": path }))

@@ -1,13 +1,15 @@
-//! Changes of two answers are accepted together, and the second answer is regenerated without its changes: those of the
-//! first one stay.
+//! Changes of two answers are accepted together, and the changes of one answer are undone, also to regenerate it: those
+//! of the other one stay.
 
-use protocol::ConversationId;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{AppliedNote, UndoResult, UndoScope};
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
+use protocol::{ChangeKind, ConversationId, TurnId};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
+use super::applied_sets;
+use super::second_plan::ScriptedCall;
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const NOTES: [(&str, &str); 3] =
@@ -15,11 +17,11 @@ const NOTES: [(&str, &str); 3] =
 /// `E.md` with a link that the user adds while the changes are pending.
 const WITH_LINK: &str = "First\n\nThe end.\n\nMine: [[A]].\n";
 
-fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
+fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
     ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
 }
 
-fn move_a() -> (&'static str, Value) {
+fn move_a() -> ScriptedCall {
     ("move_file", json!({ "source": "A.md", "destination": "Sub/B.md" }))
 }
 
@@ -33,10 +35,15 @@ struct TwoAnswers {
 
 impl TwoAnswers {
     /// The changes that these calls make, accepted together; before that the user adds a link to `E.md`.
-    async fn accepted(calls: [(&'static str, Value); 2]) -> Self {
+    async fn accepted(calls: [ScriptedCall; 2]) -> Self {
+        Self::accepted_of(calls.map(|call| vec![call])).await
+    }
+
+    /// The same, of answers with several calls each.
+    async fn accepted_of(calls: [Vec<ScriptedCall>; 2]) -> Self {
         let replies = calls
             .into_iter()
-            .flat_map(|call| [Reply::calls(vec![call]), Reply::text("Done.")])
+            .flat_map(|calls| [Reply::calls(calls), Reply::text("Done.")])
             .chain([Reply::text("Nothing this time.")]);
         let model = ScriptedModel::start(replies.collect()).await;
         let home = home_with_key(&NOTES);
@@ -67,6 +74,25 @@ impl TwoAnswers {
         self.running.app.wait_until_idle(&self.conversation).await.expect("idle");
     }
 
+    /// The accepted changes of a note, as they stand.
+    async fn accepted_changes(&self, path: &str) -> Vec<AppliedNote> {
+        let notes = applied_sets(&self.running).await.pop().expect("a set").notes;
+        notes.into_iter().filter(|note| note.path.as_str() == path).collect()
+    }
+
+    /// The turn of the accepted edit of a note.
+    async fn turn_of_edit(&self, path: &str) -> TurnId {
+        let changes = self.accepted_changes(path).await;
+        let edit = changes.into_iter().find(|note| note.kind == ChangeKind::Replace);
+        edit.expect("an edit").turn
+    }
+
+    /// Undoes the changes of one answer.
+    async fn undo_turn(&self, turn: &TurnId) -> UndoResult {
+        let scope = UndoScope::Turn { turn: turn.clone() };
+        self.running.app.undo(&scope).await.expect("as far as it goes")
+    }
+
     fn assert_notes(&self, expected: &[(&str, Option<&str>)]) {
         for (path, text) in expected {
             assert_eq!(self.home.notes.try_read(path).as_deref(), *text, "{path}");
@@ -75,13 +101,21 @@ impl TwoAnswers {
 
     /// The rest is undone too, and all is as it was.
     async fn undo_rest(self) {
+        self.undo_conversation().await;
+        self.running.quit().await;
+        self.model.finish();
+    }
+
+    async fn undo_conversation(&self) {
         let all = UndoScope::Conversation { conversation: self.conversation.clone() };
         let undone = self.running.app.undo(&all).await.expect("undone");
         assert!(undone.conflicts.is_empty(), "{undone:?}");
+        self.assert_as_before();
+    }
+
+    fn assert_as_before(&self) {
         let [a, c, _] = NOTES.map(|(path, text)| (path, Some(text)));
         self.assert_notes(&[a, c, ("E.md", Some(WITH_LINK)), ("Sub/B.md", None)]);
-        self.running.quit().await;
-        self.model.finish();
     }
 }
 
@@ -105,10 +139,11 @@ async fn regenerating_an_answer_leaves_what_was_accepted_of_an_earlier_one() {
     answers.undo_rest().await;
 }
 
+const LINKED: (&str, Option<&str>) = ("C.md", Some("See [[B]].\n\nThe end.\n"));
+const MOVED: (&str, Option<&str>) = ("Sub/B.md", Some("text\n"));
+
 #[tokio::test(flavor = "multi_thread")]
 async fn regenerating_an_answer_leaves_a_move_that_was_accepted_of_an_earlier_one() {
-    const LINKED: (&str, Option<&str>) = ("C.md", Some("See [[B]].\n\nThe end.\n"));
-    const MOVED: (&str, Option<&str>) = ("Sub/B.md", Some("text\n"));
     const OTHER: (&str, Option<&str>) = ("E.md", Some("First\n\nThe end.\n\nMine: [[B]].\n"));
     for (call, path, changed) in [
         (edit("Sub/B.md", "text", "TEXT"), "Sub/B.md", "TEXT\n"),
@@ -129,8 +164,62 @@ async fn a_move_is_undone_with_the_edit_of_a_line_whose_link_it_rewrote_and_coun
     answers.assert_notes(&[("C.md", Some("SEE [[B]].\n\nThe end.\n")), ("A.md", None)]);
     // The link to the moved note in the third note is of the move too.
     answers.regenerate_second(3, true).await;
-    let [a, c, _] = NOTES.map(|(path, text)| (path, Some(text)));
-    answers.assert_notes(&[a, c, ("E.md", Some(WITH_LINK)), ("Sub/B.md", None)]);
+    answers.assert_as_before();
     answers.running.quit().await;
     answers.model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflict_of_one_edit_leaves_the_undo_of_another_and_its_answer_the_move() {
+    let edits = vec![edit("C.md", "The end", "The END"), edit("E.md", "First", "FIRST")];
+    let answers = TwoAnswers::accepted_of([vec![move_a()], edits]).await;
+    answers.home.notes.write("E.md", "By hand\n\nThe end.\n\nMine: [[B]].\n");
+    let undone = answers.undo_turn(&answers.turn_of_edit("E.md").await).await;
+    let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    assert_eq!((conflict.path.as_str(), conflict.hunks.as_slice()), ("E.md", &[0][..]));
+    answers.assert_notes(&[LINKED, MOVED, ("A.md", None)]);
+
+    let answered = answers.running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!((answered.changed.len(), answered.conflicts.len()), (1, 0), "{answered:?}");
+    answers.assert_notes(&[LINKED, MOVED, ("A.md", None)]);
+    answers.assert_notes(&[("E.md", Some("First\n\nThe end.\n\nMine: [[B]].\n"))]);
+    answers.undo_conversation().await;
+    answers.running.quit().await;
+}
+
+/// A note that the first answer made, in a folder that the second one moved.
+#[tokio::test(flavor = "multi_thread")]
+async fn answer_about_a_new_note_leaves_the_move_of_another_answer() {
+    let make = ("write_file", json!({ "path": "Old/new.md", "content": "new\n" }));
+    let change = edit("C.md", "The end", "The END");
+    let moved = ("move_file", json!({ "source": "Old/", "destination": "Later" }));
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![make, change]),
+        Reply::text("Done."),
+        Reply::calls(vec![moved]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let home = home_with_key(&[NOTES[0], NOTES[1], ("Old/kept.md", "kept\n")]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "one").await;
+    running.send_and_wait(Some(&conversation), "two").await;
+    let pending = running.pending_paths(&conversation).await;
+    let all: Vec<_> = pending.iter().map(String::as_str).collect();
+    running.decide(&conversation, &all, &[]).await.expect("applied");
+    assert_eq!(home.notes.read("Later/new.md"), "new\n");
+    home.notes.write("Later/new.md", "new\nby hand\n");
+
+    let notes = applied_sets(&running).await.pop().expect("a set").notes;
+    let made = notes.into_iter().find(|note| note.kind == ChangeKind::Create).expect("a new note");
+    let undone = running.app.undo(&UndoScope::Turn { turn: made.turn }).await.expect("undone");
+    let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    assert_eq!(conflict.path.as_str(), "Later/new.md");
+    assert_eq!(home.notes.read("C.md"), NOTES[1].1, "the edit is undone");
+
+    running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!(home.notes.try_read("Later/new.md"), None);
+    assert_eq!(home.notes.read("Later/kept.md"), "kept\n", "the move stands");
+    running.quit().await;
+    model.finish();
 }

@@ -14,6 +14,7 @@ use vault::{Applied, Progress, VaultError};
 
 use super::conflicts::requested_hunks;
 use super::displayed_bytes::bytes_shown_as;
+use super::turn_scope::is_move;
 use super::{applied_by, not_yet_undone, nothing_to_redo, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
@@ -210,7 +211,8 @@ impl VaultSession {
         }
     }
 
-    /// The request for what an undo or a redo asked about: this effect with its unit, or these hunks of it.
+    /// The request for what an undo or a redo asked about: this effect with its unit, or these hunks of it. A creation
+    /// of a turn that moves nothing in the unit is undone by itself.
     async fn request_about(
         &self,
         action: UndoAction,
@@ -219,11 +221,11 @@ impl VaultSession {
     ) -> Result<UndoRequest, UserError> {
         let scope = UndoScope::Effect { effect: effect.clone(), hunks: hunks.to_vec() };
         let mut effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+        if !hunks.is_empty() || is_creation_without_move(&effects, effect) {
+            effects.retain(|one| one.id == *effect);
+        }
         if action != UndoAction::Redo || !self.makes_again(effect).await? {
             return not_yet_undone(self, &scope, &effects).await;
-        }
-        if !hunks.is_empty() {
-            effects.retain(|one| one.id == *effect);
         }
         let request = self.redo_request(&effects).await?;
         if request.effects.is_empty() { Err(nothing_to_redo()) } else { Ok(request) }
@@ -272,6 +274,16 @@ impl VaultSession {
         }
         Ok(UndoResult { conflicts: vec![question], ..nothing_undone() })
     }
+}
+
+/// Whether an effect is a creation, and its turn moves nothing in its unit.
+fn is_creation_without_move(unit: &[Effect], effect: &EffectId) -> bool {
+    let asked = unit.iter().find(|one| one.id == *effect);
+    asked.is_some_and(|asked| {
+        let is_own_move = |one: &Effect| is_move(one.kind) && one.turn == asked.turn;
+        matches!(asked.kind, ChangeKind::Create | ChangeKind::MakeFolder)
+            && !unit.iter().any(is_own_move)
+    })
 }
 
 fn note_changed_error() -> UserError {

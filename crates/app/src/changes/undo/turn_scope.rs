@@ -145,6 +145,6 @@ async fn hunks_of_edits(
     Ok(Some(edits))
 }
 
-const fn is_move(kind: ChangeKind) -> bool {
+pub(super) const fn is_move(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::Rename | ChangeKind::RenameFolder)
 }
