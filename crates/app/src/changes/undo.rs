@@ -3,13 +3,15 @@
 //! `vault::undo::plan_undo` plans on the effects of `Store::effects_in_scope` that are not undone yet, on the ledger
 //! and on the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
 //! and `undoing` record it. Redo undoes the set of the undo; of edits of one note that were undone together, `redo_request` makes
-//! again those that it is about. `turn_scope` leaves moves of other turns when one turn is undone.
+//! again those that it is about. `turn_scope` leaves moves of other turns when one turn is undone; `rewritten_links` records
+//! the links in edits of other turns that the undo of a move rewrites.
 
 mod answers;
 mod conflicts;
 mod displayed_bytes;
 mod recorded_reverts;
 mod redo_request;
+mod rewritten_links;
 pub(crate) mod turn_scope;
 mod undoable_hunks;
 
@@ -26,6 +28,7 @@ use vault::undo::{
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
 use conflicts::{refused_conflicts, requested_hunks, to_undo_conflict};
+use rewritten_links::RewrittenLinks;
 use turn_scope::{is_undone, leave_other_moves};
 
 use crate::App;
@@ -289,10 +292,15 @@ impl VaultSession {
             let conflicts = conflicts.map(|conflict| to_undo_conflict(action, conflict, &vault));
             let conflicts = conflicts.collect();
             let (changes, linking) = with_link_updates(&vault, plan.changes);
+            let rewritten = match action {
+                UndoAction::Undo => RewrittenLinks::find(&ledger, &plan.undone, &linking, &notes),
+                UndoAction::Redo | UndoAction::Reapply => RewrittenLinks::default(),
+            };
             plan.unit.extend(linking);
-            (UndoPlan { changes, ..plan }, conflicts)
+            (UndoPlan { changes, ..plan }, conflicts, rewritten)
         });
-        let (plan, conflicts) = plan.await?;
+        let (mut plan, conflicts, rewritten) = plan.await?;
+        plan.undone.extend(rewritten.undone_hunks(&self.store).await?);
         Ok((plan, conflicts, sets))
     }
 

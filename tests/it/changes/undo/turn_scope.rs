@@ -1,7 +1,7 @@
 //! Changes of two answers are accepted together, and the changes of one answer are undone, also to regenerate it: those
 //! of the other one stay.
 
-use protocol::changes::history::{AppliedNote, UndoResult, UndoScope};
+use protocol::changes::history::{AppliedNote, ChangeStatus, UndoResult, UndoScope};
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
 use protocol::{ChangeKind, ConversationId, TurnId};
@@ -74,17 +74,11 @@ impl TwoAnswers {
         self.running.app.wait_until_idle(&self.conversation).await.expect("idle");
     }
 
-    /// The accepted changes of a note, as they stand.
-    async fn accepted_changes(&self, path: &str) -> Vec<AppliedNote> {
+    /// The accepted change of this kind of a note, as it stands.
+    async fn accepted_change(&self, path: &str, kind: ChangeKind) -> AppliedNote {
         let notes = applied_sets(&self.running).await.pop().expect("a set").notes;
-        notes.into_iter().filter(|note| note.path.as_str() == path).collect()
-    }
-
-    /// The turn of the accepted edit of a note.
-    async fn turn_of_edit(&self, path: &str) -> TurnId {
-        let changes = self.accepted_changes(path).await;
-        let edit = changes.into_iter().find(|note| note.kind == ChangeKind::Replace);
-        edit.expect("an edit").turn
+        let is_it = |note: &AppliedNote| note.path.as_str() == path && note.kind == kind;
+        notes.into_iter().find(is_it).expect("a change")
     }
 
     /// Undoes the changes of one answer.
@@ -174,7 +168,8 @@ async fn conflict_of_one_edit_leaves_the_undo_of_another_and_its_answer_the_move
     let edits = vec![edit("C.md", "The end", "The END"), edit("E.md", "First", "FIRST")];
     let answers = TwoAnswers::accepted_of([vec![move_a()], edits]).await;
     answers.home.notes.write("E.md", "By hand\n\nThe end.\n\nMine: [[B]].\n");
-    let undone = answers.undo_turn(&answers.turn_of_edit("E.md").await).await;
+    let turn = answers.accepted_change("E.md", ChangeKind::Replace).await.turn;
+    let undone = answers.undo_turn(&turn).await;
     let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
     assert_eq!((conflict.path.as_str(), conflict.hunks.as_slice()), ("E.md", &[0][..]));
     answers.assert_notes(&[LINKED, MOVED, ("A.md", None)]);
@@ -222,4 +217,42 @@ async fn answer_about_a_new_note_leaves_the_move_of_another_answer() {
     assert_eq!(home.notes.read("Later/kept.md"), "kept\n", "the move stands");
     running.quit().await;
     model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_is_undone_whole_when_the_move_that_rewrote_links_in_its_note_is_undone_after_it() {
+    for (calls, edited) in [
+        ([move_a(), edit("C.md", "The end", "The END")], "C.md"),
+        // The user added the link to this note.
+        ([edit("E.md", "First", "FIRST"), move_a()], "E.md"),
+    ] {
+        let answers = TwoAnswers::accepted(calls).await;
+        let standing = async || answers.accepted_change(edited, ChangeKind::Replace).await.standing;
+        let of_edit = answers.accepted_change(edited, ChangeKind::Replace).await.turn;
+        let of_move = answers.accepted_change("A.md", ChangeKind::Rename).await.turn;
+        assert_ne!(of_edit, of_move);
+        let undone = answers.undo_turn(&of_edit).await;
+        assert!(undone.conflicts.is_empty(), "{undone:?}");
+        // The control: the link stays with the move.
+        answers.assert_notes(&[MOVED, ("A.md", None)]);
+        assert_eq!(standing().await, ChangeStatus::PartlyUndone);
+
+        let move_scope = UndoScope::Turn { turn: of_move.clone() };
+        for _ in 0..2 {
+            let undone = answers.undo_turn(&of_move).await;
+            assert!(undone.conflicts.is_empty(), "{undone:?}");
+            answers.assert_as_before();
+            assert_eq!(standing().await, ChangeStatus::Undone);
+            for turn in [&of_edit, &of_move] {
+                let scope = UndoScope::Turn { turn: turn.clone() };
+                answers.running.app.undo(&scope).await.expect_err("all is undone");
+            }
+            // The redo of the move makes the link again, and no more of the edit.
+            let redone = answers.running.app.redo(&move_scope).await.expect("redone");
+            assert!(redone.conflicts.is_empty(), "{redone:?}");
+            answers.assert_notes(&[MOVED, ("A.md", None)]);
+            assert_eq!(standing().await, ChangeStatus::PartlyUndone);
+        }
+        answers.running.quit().await;
+    }
 }

@@ -1,0 +1,85 @@
+//! An undo of a move rewrites the links to it, also in notes that another turn edited with the same unit. The hunks of
+//! such an edit in which the move only rewrote links are undone with the move, and are recorded as undone.
+
+use std::collections::{BTreeSet, HashSet};
+
+use protocol::{ChangeKind, Effect, EffectId, NotePath, UserError};
+use store::Store;
+use vault::merge::hunks;
+use vault::undo::{EffectivePart, Hunks, LedgerView, UndoneEffect, VaultReader, current_path};
+
+use super::turn_scope::is_move;
+use super::undoable_hunks::{StandingMove, undoable_hunks};
+use crate::changes::history::{before_and_after, effective_changes};
+use crate::support::blocking::run_blocking;
+
+/// The moves that a plan undoes, and the edits of their units that it leaves in notes whose links it rewrites.
+#[derive(Default)]
+pub(super) struct RewrittenLinks {
+    moves: Vec<Effect>,
+    /// Each with the present path of its note.
+    edits: Vec<(Effect, NotePath)>,
+}
+
+impl RewrittenLinks {
+    /// Finds them for a plan that undoes these effects and rewrites links in the notes at these paths.
+    pub(super) fn find(
+        ledger: &LedgerView,
+        undone: &[UndoneEffect],
+        rewritten: &[NotePath],
+        notes: &dyn VaultReader,
+    ) -> Self {
+        let undone: HashSet<&EffectId> = undone.iter().map(|one| &one.effect).collect();
+        let rewritten: HashSet<&NotePath> = rewritten.iter().collect();
+        let is_undone_move = |effect: &&Effect| {
+            is_move(effect.kind) && effect.unit.is_some() && undone.contains(&effect.id)
+        };
+        let moves: Vec<Effect> = ledger.effects().iter().filter(is_undone_move).cloned().collect();
+        let is_left = |effect: &&Effect| {
+            effect.kind == ChangeKind::Replace
+                && effect.purged.is_none()
+                && !undone.contains(&effect.id)
+                && moves.iter().any(|one| are_of_one_unit(one, effect))
+        };
+        let with_path = |edit: &Effect| {
+            let path = current_path(ledger, &edit.id, notes)?;
+            rewritten.contains(&path).then(|| (edit.clone(), path))
+        };
+        let edits = ledger.effects().iter().filter(is_left).filter_map(with_path).collect();
+        Self { moves, edits }
+    }
+
+    /// The hunks of these edits that are undone with the moves, as the plan is to record them.
+    pub(super) async fn undone_hunks(self, store: &Store) -> Result<Vec<UndoneEffect>, UserError> {
+        let mut undone = Vec::new();
+        if self.edits.is_empty() {
+            return Ok(undone);
+        }
+        let standings = effective_changes(store).await?;
+        for (edit, path) in self.edits {
+            let gone = match standings.effective_part(&edit.id) {
+                EffectivePart::Nothing => continue,
+                EffectivePart::Whole => BTreeSet::new(),
+                EffectivePart::Without(gone) => gone,
+            };
+            let moves = self.moves.iter().filter(|one| are_of_one_unit(one, &edit));
+            let moves: Vec<StandingMove> = moves.filter_map(StandingMove::of).collect();
+            let (before, after) = before_and_after(store, &edit).await?;
+            let note = edit.path.clone();
+            let find = move || {
+                let undoable = undoable_hunks(&note, (&before, &after), &moves)?;
+                let all = 0..hunks(&before, &after).len();
+                let is_of_moves = |hunk: &usize| !undoable.contains(hunk) && !gone.contains(hunk);
+                Some(all.filter(is_of_moves).collect::<BTreeSet<usize>>())
+            };
+            if let Some(links) = run_blocking(find).await?.filter(|links| !links.is_empty()) {
+                undone.push(UndoneEffect { effect: edit.id, path, hunks: Hunks::Some(links) });
+            }
+        }
+        Ok(undone)
+    }
+}
+
+fn are_of_one_unit(one: &Effect, other: &Effect) -> bool {
+    one.unit.is_some() && one.unit == other.unit && one.change_set == other.change_set
+}
