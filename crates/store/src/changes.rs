@@ -3,6 +3,7 @@
 pub(crate) mod change_columns;
 pub(crate) mod change_set;
 pub(crate) mod content;
+pub(crate) mod earlier_plan;
 pub(crate) mod effect;
 pub(crate) mod effect_history;
 pub(crate) mod merged_plan;

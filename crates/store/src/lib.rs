@@ -36,6 +36,7 @@ use db::writer::Writer;
 use sqlx::SqlitePool;
 
 pub use changes::change_set::{DecisionRow, OpenChangeSet};
+pub use changes::earlier_plan::EarlierPlan;
 pub use changes::planned_change::{ChangeSetDecision, PartialDecision, PlannedChangeRow};
 pub use changes::purged::{PurgeBatch, PurgeStats, PurgedEffect};
 pub use changes::retention::RetentionPolicy;

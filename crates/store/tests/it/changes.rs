@@ -1,5 +1,6 @@
 //! Change sets: pending changes, and the user's decisions.
 
+pub(crate) mod earlier_plan;
 pub(crate) mod effect_history;
 pub(crate) mod ledger;
 pub(crate) mod provenance;

@@ -41,6 +41,17 @@ impl TwoAnswers {
 
     /// The same, of answers with several calls each.
     async fn accepted_of(calls: [Vec<ScriptedCall>; 2]) -> Self {
+        let answers = Self::with_first_pending(calls).await;
+        answers.running.send_and_wait(Some(&answers.conversation), "two").await;
+        answers.home.notes.write("E.md", WITH_LINK);
+        let pending = answers.running.pending_paths(&answers.conversation).await;
+        answers.accept(&pending.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        assert_eq!(answers.running.pending_paths(&answers.conversation).await, [""; 0]);
+        answers
+    }
+
+    /// The changes of the first answer, pending.
+    async fn with_first_pending(calls: [Vec<ScriptedCall>; 2]) -> Self {
         let replies = calls
             .into_iter()
             .flat_map(|calls| [Reply::calls(calls), Reply::text("Done.")])
@@ -49,13 +60,11 @@ impl TwoAnswers {
         let home = home_with_key(&NOTES);
         let running = home.open(settings_with_model(&model)).await;
         let conversation = running.send_and_wait(None, "one").await;
-        running.send_and_wait(Some(&conversation), "two").await;
-        home.notes.write("E.md", WITH_LINK);
-        let pending = running.pending_paths(&conversation).await;
-        let all: Vec<_> = pending.iter().map(String::as_str).collect();
-        running.decide(&conversation, &all, &[]).await.expect("applied");
-        assert_eq!(running.pending_paths(&conversation).await, [""; 0]);
         Self { home, model, running, conversation }
+    }
+
+    async fn accept(&self, paths: &[&str]) {
+        self.running.decide(&self.conversation, paths, &[]).await.expect("applied");
     }
 
     /// Regenerates the second answer and undoes its changes, after the question about so many notes.
@@ -255,4 +264,37 @@ async fn an_edit_is_undone_whole_when_the_move_that_rewrote_links_in_its_note_is
         }
         answers.running.quit().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regenerating_an_answer_tells_that_its_changes_include_those_of_an_earlier_one() {
+    let write = ("write_file", json!({ "path": "New.md", "content": "new\n" }));
+    for (calls, changed) in [
+        ([edit("C.md", "See", "SEE"), edit("C.md", "The end", "The END")], 1),
+        ([edit("C.md", "The end", "The END"), move_a()], 3),
+        ([write, edit("New.md", "new", "NEW")], 1),
+    ] {
+        let answers = TwoAnswers::accepted(calls).await;
+        answers.regenerate_second(changed, true).await;
+        answers.assert_as_before();
+        answers.assert_notes(&[("New.md", None)]);
+        answers.running.quit().await;
+        answers.model.finish();
+    }
+}
+
+/// The control: the changes of the first answer are accepted, and others of it wait, when the second one is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_that_were_accepted_before_an_answer_are_not_told_to_be_undone_with_it() {
+    let first = vec![edit("C.md", "See", "SEE"), edit("E.md", "First", "FIRST")];
+    let second = vec![edit("C.md", "The end", "The END")];
+    let answers = TwoAnswers::with_first_pending([first, second]).await;
+    answers.accept(&["C.md"]).await;
+    answers.running.send_and_wait(Some(&answers.conversation), "two").await;
+    answers.accept(&["C.md"]).await;
+    answers.assert_notes(&[("C.md", Some("SEE [[A]].\n\nThe END.\n"))]);
+    answers.regenerate_second(1, false).await;
+    answers.assert_notes(&[("C.md", Some("SEE [[A]].\n\nThe end.\n"))]);
+    answers.running.quit().await;
+    answers.model.finish();
 }

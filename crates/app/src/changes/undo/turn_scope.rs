@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::UndoScope;
 use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, TurnId, UserError};
-use store::Store;
+use store::{EarlierPlan, Store};
 use vault::merge::hunks;
 use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 
@@ -28,12 +28,54 @@ pub(crate) struct UndoExtent {
 pub(crate) async fn undo_extent(store: &Store, turns: &[TurnId]) -> Result<UndoExtent, UserError> {
     let (mut paths, mut has_others) = (HashSet::new(), false);
     for turn in turns {
-        for effect in changes_to_undo(store, turn).await? {
-            has_others |= !turns.contains(&effect.turn);
-            paths.insert(effect.path);
-        }
+        let effects = changes_to_undo(store, turn).await?;
+        has_others = has_others
+            || effects.iter().any(|effect| !turns.contains(&effect.turn))
+            || include_earlier_plans(store, turns, &effects).await?;
+        paths.extend(effects.into_iter().map(|effect| effect.path));
     }
     Ok(UndoExtent { notes: u32::try_from(paths.len()).unwrap_or(u32::MAX), has_others })
+}
+
+/// Whether one of these effects includes a change that another turn than these planned while the same set was pending:
+/// the effect of two plans for a note is of the turn that planned last.
+async fn include_earlier_plans(
+    store: &Store,
+    turns: &[TurnId],
+    effects: &[Effect],
+) -> Result<bool, UserError> {
+    let sets: HashSet<(&ChangeSetId, &TurnId)> =
+        effects.iter().map(|effect| (&effect.change_set, &effect.turn)).collect();
+    for (set, turn) in sets {
+        let mut plans = store.plans_before(set, turn).await.map_err(store_error)?;
+        plans.retain(|plan| !turns.contains(&plan.turn));
+        if plans.is_empty() {
+            continue;
+        }
+        let scope = UndoScope::ChangeSet { change_set: set.clone() };
+        let whole = store.effects_in_scope(&scope).await.map_err(store_error)?;
+        let includes_plan =
+            |effect: &Effect| plans.iter().any(|plan| is_plan_of(plan, effect, &whole));
+        let mut own = effects.iter().filter(|one| one.change_set == *set && one.turn == *turn);
+        if own.any(includes_plan) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a plan is about the note of an effect in the same way as the effect. A call names a note by where the moves
+/// of the set have put it by then.
+fn is_plan_of(plan: &EarlierPlan, effect: &Effect, set: &[Effect]) -> bool {
+    let is_same_way = match effect.kind {
+        ChangeKind::Create | ChangeKind::Replace => !plan.is_move,
+        kind => plan.is_move && is_move(kind),
+    };
+    let is_moved_path = |moved: &Effect| {
+        let target = moved.target.as_ref();
+        target.and_then(|to| effect.path.after_move(&moved.path, to)).as_ref() == Some(&plan.path)
+    };
+    is_same_way && (effect.path == plan.path || set.iter().any(is_moved_path))
 }
 
 /// The changes that an undo of a turn undoes, at least in part; of other turns too where they belong together.
