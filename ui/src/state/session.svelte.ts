@@ -3,7 +3,6 @@ import { SvelteSet } from 'svelte/reactivity';
 
 import type {
   ApprovalDecision,
-  ChangeSetId,
   ConversationHit,
   ConversationId,
   ConversationView,
@@ -17,7 +16,6 @@ import type {
 import type { Host } from '../ipc/host';
 import { Throttle } from '../shared/async/throttle';
 import { withTimeout } from '../shared/async/with-timeout';
-import { commitFocusedField } from '../shared/input/commit-field';
 import { ToolViews } from './chat/tool-views';
 import { chosenOption, type Sending } from './composer/drafts.svelte';
 import { linkedConversation } from './composer/mentions';
@@ -30,16 +28,11 @@ import {
   isTurnEnd,
   sameVault,
 } from './event-predicates';
-import type { Route } from './route';
-import type { SearchKind, SearchRow } from './search/search.svelte';
-import type { SettingsSection, SettingsTarget } from './settings/settings-route';
-import { Stores } from './stores';
+import { Navigation } from './navigation.svelte';
+import type { SearchRow } from './search/search.svelte';
 import { userError } from './user-error';
 
-export class Session extends Stores {
-  place = $state.raw<Route>({ name: 'chat' });
-  /** The section of the settings that is shown, or was shown last. */
-  settingsRead = $state<SettingsSection>('vault');
+export class Session extends Navigation {
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
   /** Whether a message is on its way to the store. */
@@ -78,7 +71,7 @@ export class Session extends Stores {
       const before = this.app.shown;
       this.app.restore(snapshot);
       if (before !== null && before !== this.app.shown) this.leaveVault();
-      this.#leaveMissingReview();
+      this.leaveMissingReview();
       this.#host.shows(this.app.shown);
       this.undo.dismiss();
       if (!snapshot.vault) this.firstRun = true;
@@ -89,7 +82,7 @@ export class Session extends Stores {
       await this.#reopen();
       await this.note.showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
-      if (this.place.name === 'settings') this.#lookAtSettings();
+      if (this.place.name === 'settings') this.lookAtSettings();
       this.#lookAgain();
     });
   }
@@ -119,7 +112,7 @@ export class Session extends Stores {
 
   /** Puts a conversation in front of the user; the old one stays until the new one is here. */
   async open(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
-    this.#go({ name: 'chat' });
+    this.go({ name: 'chat' });
     if (conversation !== this.app.chat?.id) this.app.leaveView();
     this.found = null;
     this.undo.dismiss();
@@ -135,30 +128,12 @@ export class Session extends Stores {
   }
 
   openNew(): void {
-    this.#go({ name: 'chat' });
+    this.go({ name: 'chat' });
     this.app.leaveView();
     this.found = null;
     this.undo.dismiss();
     this.answerSaver.cancel();
     this.app.showNew();
-  }
-
-  openSettings(section: SettingsSection | null = null, field?: SettingsTarget['field']): void {
-    if (this.place.name !== 'settings') {
-      this.#lookAtSettings();
-      this.settingsRead = 'vault';
-    }
-    this.#go({ name: 'settings', section, ...(field && { field }) });
-    if (section) this.settingsRead = section;
-  }
-
-  /** Shows what is looked for; what was looked for before is still there. */
-  openSearch(kind: SearchKind | null = null): void {
-    this.#go({ name: 'search' });
-    this.switcher.close();
-    this.undo.dismiss();
-    if (kind === null || kind === this.search.kind) void this.search.again();
-    else void this.search.show(kind);
   }
 
   /** Shows the note of a row beside the chat, or goes into the word. */
@@ -185,42 +160,6 @@ export class Session extends Stores {
     // Where the note has no place beside it, the chat comes back.
     if (this.place.name !== 'changes') this.backToChat();
     await this.showNote(path);
-  }
-
-  openReview(): void {
-    if (this.app.chat?.review) this.#go({ name: 'review' });
-  }
-
-  /** Shows what was applied: all of it, or what one conversation led to. */
-  openChanges(conversation: ConversationId | null = null, at: ChangeSetId | null = null): void {
-    this.#go({ name: 'changes', conversation, at });
-    this.undo.dismiss();
-    if (conversation !== null) void this.undo.listOf(conversation);
-    else if (this.app.changes.oldest === null) void this.undo.listMore();
-  }
-
-  /** Shows the change that a notice says needs the user. */
-  openConflict(): void {
-    const effect = this.undo.notice?.conflict ?? null;
-    const set = effect === null ? null : this.app.changes.setOf(effect);
-    this.openChanges(set?.conversation ?? null, set?.id ?? null);
-  }
-
-  backToChat(): void {
-    this.#go({ name: 'chat' });
-  }
-
-  /** A problem of one view is not shown in the next. */
-  #go(place: Route): void {
-    // A rule that is being typed in the settings is saved although the page goes away.
-    if (this.place.name === 'settings') commitFocusedField();
-    if (place.name !== this.place.name) this.app.leaveView();
-    this.place = place;
-  }
-
-  /** A review that was decided or deleted elsewhere gives way to the chat, which tells what it was refused with. */
-  #leaveMissingReview(): void {
-    if (this.place.name === 'review' && !this.app.chat?.review) this.place = { name: 'chat' };
   }
 
   /** Sends what is in the composer. It leaves it once it is stored. A name that is private by now is asked about
@@ -384,7 +323,7 @@ export class Session extends Stores {
   #receive(events: readonly NumberedEvent[]): void {
     const before = this.app.vault;
     this.app.receive(events);
-    this.#leaveMissingReview();
+    this.leaveMissingReview();
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
       this.#toolViews.hear(events, open);
@@ -407,21 +346,6 @@ export class Session extends Stores {
     this.app.closeNote();
     this.leaveVault();
     void this.start();
-  }
-
-  #lookAtSettings(): void {
-    void this.deleteAll.look();
-    void this.history.look();
-    void this.spending.look();
-    void this.desktop.look();
-    void this.hubToken.look();
-  }
-
-  /** The changes of a conversation of one vault give way to all changes of the next one. */
-  protected override leaveVault(): void {
-    super.leaveVault();
-    if (this.place.name === 'changes')
-      this.place = { name: 'changes', conversation: null, at: null };
   }
 
   /** Changes stand differently now: those in front of the user are fetched again. */
@@ -459,7 +383,7 @@ export class Session extends Stores {
       // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
       if (!this.app.show(view, expected)) return;
-      this.#leaveMissingReview();
+      this.leaveMissingReview();
       onshown?.();
       // The rest of a long one comes behind its end.
       if (view.earlier > 0) await this.#fetch(conversation);
