@@ -131,11 +131,12 @@ describe('the line of twelve equal calls', () => {
     await expectState('needs review');
     decide(host, paths, [], null);
     await expectState('applied');
-    const set = { ...applied(paths, () => 'undone'), turn: 't2' };
-    host.tell({ type: 'applied_changed', set });
+    const set = applied(paths, () => 'undone');
+    const notes = set.notes.map((note) => ({ ...note, turn: 't2' }));
+    host.tell({ type: 'applied_changed', set: { ...set, notes } });
     await settle(host, 'The other turn is undone.');
     await expectState('applied');
-    host.tell({ type: 'applied_changed', set: { ...set, turn: 't1' } });
+    host.tell({ type: 'applied_changed', set });
     await expectState('undone');
   });
 });
