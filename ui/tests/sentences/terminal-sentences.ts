@@ -29,6 +29,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/llm/src/text_tools/',
     'crates/llm/src/context/truncate.rs',
     'crates/llm/src/context/model_texts.rs',
+    'crates/llm/src/tool_api/page_marks.rs',
     'crates/store/src/turns/tool_call.rs',
     'crates/vault/src/read/listing.rs',
   ],
