@@ -5,7 +5,7 @@ use protocol::changes::history::{AppliedNote, ChangeStatus, UndoResult, UndoScop
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
 use protocol::{ChangeKind, ConversationId, TurnId};
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
 use super::applied_sets;
