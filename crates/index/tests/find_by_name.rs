@@ -45,6 +45,16 @@ fn fixture() -> FileFinderFixture {
 }
 
 impl FileFinderFixture {
+    /// With further files, which are empty.
+    fn with(self, paths: &[&str]) -> Self {
+        for path in paths {
+            let file = self.folder.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        self
+    }
+
     fn indexed(self) -> Self {
         self.index.catch_up(&AtomicBool::new(false)).unwrap();
         self
@@ -53,6 +63,10 @@ impl FileFinderFixture {
     fn found(&self, query: &str, recent: &[&str]) -> Vec<FoundFile> {
         let recent: Vec<_> = recent.iter().map(|path| NotePath::parse(path).unwrap()).collect();
         self.index.find_files(&self.vault, query, &recent, 10).unwrap()
+    }
+
+    fn paths(&self, query: &str) -> Vec<String> {
+        self.found(query, &[]).iter().map(|named| named.path.to_string()).collect()
     }
 
     fn first(&self, query: &str) -> String {
@@ -75,6 +89,27 @@ fn some_letters_find_the_name_they_fit_best() {
             ("xyzzy", ""),
         ] {
             assert_eq!(fixture.first(query), path, "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_sign_in_a_query_is_a_part_of_the_name_and_no_operator() {
+    let pairs = [
+        ("!Inbox", "Inbox"),
+        ("Price$", "Price"),
+        ("^Top", "Top"),
+        ("'Quoted", "Quoted"),
+        ("Money! box$", "Money box"),
+    ];
+    let files = pairs.map(|(signed, plain)| [format!("{signed}.md"), format!("{plain}.md")]);
+    let files: Vec<&str> = files.iter().flatten().map(String::as_str).collect();
+    for fixture in [fixture().with(&files), fixture().with(&files).indexed()] {
+        for (signed, plain) in pairs {
+            assert_eq!(fixture.paths(signed), [format!("{signed}.md")]);
+            // The control: the name without the sign is that of its note, and a part of the other.
+            let both = [format!("{plain}.md"), format!("{signed}.md")];
+            assert_eq!(fixture.paths(plain), both);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use protocol::NotePath;
 use vault::{EntryKind, Vault, VaultEntry, VaultError};
@@ -46,8 +46,8 @@ const BATCH: usize = 4096;
 impl Index {
     /// The notes, and other files, whose name fits `query` best; without a query those of `recent`,
     /// newest first, then all others by path. Letters may be missing, case and diacritics do not
-    /// matter, words may come in any order; with a `/` folders count too. Needs no index: without
-    /// one the vault is listed, and aliases are not known.
+    /// matter, words may come in any order; with a `/` folders count too. No character is an
+    /// operator. Needs no index: without one the vault is listed, and aliases are not known.
     pub fn find_files(
         &self,
         vault: &Vault,
@@ -90,7 +90,7 @@ fn best_matches(
     limit: usize,
     is_shown: impl Fn(&NotePath) -> bool,
 ) -> Vec<FoundFile> {
-    let pattern = Pattern::parse(query.trim(), CaseMatching::Ignore, Normalization::Smart);
+    let pattern = to_pattern(query);
     let with_folders = query.contains('/');
     let chunks: Vec<&[NameCandidate<'_>]> = all.chunks(BATCH).collect();
     let fitting = parallel::map_parallel_in_batches(1, &chunks, None, |chunk| {
@@ -129,6 +129,16 @@ fn best_matches(
         }
     }
     chosen
+}
+
+/// The words of a query. Every character of a word stands for itself: `!`, `^`, `'`, `$` and `\` are
+/// parts of names, not operators.
+fn to_pattern(query: &str) -> Pattern {
+    let (case, form) = (CaseMatching::Ignore, Normalization::Smart);
+    let to_atom = |word| Atom::new(word, case, form, AtomKind::Fuzzy, false);
+    let mut pattern = Pattern::default();
+    pattern.atoms.extend(query.split_whitespace().map(to_atom));
+    pattern
 }
 
 fn to_found_file(
