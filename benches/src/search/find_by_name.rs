@@ -25,7 +25,8 @@ pub(super) async fn measure_figures(
     let (mut ours_asked, mut server_asked) = (asked.iter().cycle(), asked.iter().cycle());
     let ours = async || {
         let part = ours_asked.next().ok_or("no note has a name")?;
-        match standing.index.find_files(&standing.vault, part, &[], SHOWN_NAMES)?.is_empty() {
+        let found = standing.index.find_files(&standing.vault, part, &[], SHOWN_NAMES, |_| true)?;
+        match found.is_empty() {
             true => Err(format!("no note is found by `{part}`").into()),
             false => Ok(()),
         }

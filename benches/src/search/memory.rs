@@ -75,7 +75,8 @@ pub(super) fn use_all(vault: &Path, place: &Path) -> Result<String, Box<dyn Erro
     }
     for asked in &asked {
         standing.find(&asked.as_typed())?;
-        standing.index.find_files(&standing.vault, &asked.words.join(" "), &[], 50)?;
+        let words = asked.words.join(" ");
+        standing.index.find_files(&standing.vault, &words, &[], 50, |_| true)?;
     }
     let anonymous = megabytes(anonymous_memory()?);
     Ok(format!("anon_mb={anonymous:.2} opened_mb={opened:.2} built_mb={built:.2}"))

@@ -41,7 +41,7 @@ impl OpenIndex {
     /// snapshot.
     pub(super) fn open_metadata(&self) -> Result<(), Box<dyn Error>> {
         self.index.catch_up(&NOT_CANCELLED)?;
-        let listed = self.index.find_files(&self.vault, "", &[], 1)?;
+        let listed = self.index.find_files(&self.vault, "", &[], 1, |_| true)?;
         let first = &listed.first().ok_or("the vault has no notes")?.path;
         let links = self.index.backlinks(&self.vault, &self.no_changes, first);
         let tags = self.index.tags(&self.vault, &self.no_changes);

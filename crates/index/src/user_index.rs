@@ -182,8 +182,9 @@ impl UserIndex {
         query: &str,
         recent: &[NotePath],
         limit: usize,
+        wanted: impl Fn(&NotePath) -> bool,
     ) -> Result<Vec<FoundFile>, VaultError> {
-        self.index.find_files(&self.vault, query, recent, limit)
+        self.index.find_files(&self.vault, query, recent, limit, wanted)
     }
 
     /// See [`Index::search`]. Private notes are opened for it, until `deadline` has passed.

@@ -62,7 +62,7 @@ impl FileFinderFixture {
 
     fn found(&self, query: &str, recent: &[&str]) -> Vec<FoundFile> {
         let recent: Vec<_> = recent.iter().map(|path| NotePath::parse(path).unwrap()).collect();
-        self.index.find_files(&self.vault, query, &recent, 10).unwrap()
+        self.index.find_files(&self.vault, query, &recent, 10, |_| true).unwrap()
     }
 
     fn paths(&self, query: &str) -> Vec<String> {
@@ -111,6 +111,22 @@ fn a_sign_in_a_query_is_a_part_of_the_name_and_no_operator() {
             let both = [format!("{plain}.md"), format!("{signed}.md")];
             assert_eq!(fixture.paths(plain), both);
         }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_wanted_takes_no_place_of_another() {
+    for fixture in [fixture(), fixture().indexed()] {
+        let first_two = |query: &str, wanted: fn(&NotePath) -> bool| -> Vec<String> {
+            let found = fixture.index.find_files(&fixture.vault, query, &[], 2, wanted).unwrap();
+            found.iter().map(|named| named.path.to_string()).collect()
+        };
+        let notes = ["Projects/Garden.md", "Projects/Garden plan.md"];
+        assert_eq!(first_two("garden", NotePath::is_markdown), notes);
+        let files = ["Projects/Garden.md", "photos/garden.png"];
+        assert_eq!(first_two("garden", |_| true), files, "the control: the image fits better");
+        let images = first_two("", |path| path.extension() == Some("png"));
+        assert_eq!(images, ["photos/garden.png"]);
     }
 }
 

@@ -88,7 +88,7 @@ impl UserIndexFixture {
     }
 
     fn names(&self, query: &str) -> Vec<String> {
-        let found = self.user.find_files(query, &[], 10).unwrap();
+        let found = self.user.find_files(query, &[], 10, |_| true).unwrap();
         found.into_iter().map(|named| named.path.to_string()).collect()
     }
 }
@@ -100,7 +100,8 @@ fn the_user_finds_private_notes_by_their_names_and_aliases() {
     assert_eq!(fixture.names("diary/mon"), ["Diary/Monday.md"]);
     assert_eq!(fixture.names("moonday"), ["Diary/Monday.md"]);
     assert_eq!(fixture.names("").len(), NOTES.len());
-    let models = |query: &str| fixture.models.find_files(&fixture.vault, query, &[], 10).unwrap();
+    let models =
+        |query: &str| fixture.models.find_files(&fixture.vault, query, &[], 10, |_| true).unwrap();
     assert!(models("hidn").is_empty() && models("monday").is_empty() && models("moond").is_empty());
     assert_eq!(models("").len(), 2, "the control: a model finds the others");
 }

@@ -83,6 +83,23 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn attachments_take_no_place_of_notes_that_are_found_by_name() {
+    let images = (0..600).map(|number| format!("Attachments/Boat {number}.png"));
+    let notes = (0..51).map(|number| format!("Journal/Trip {number} by boat.md"));
+    let paths: Vec<String> = images.chain(notes).collect();
+    let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
+    let home = TestHome::new(&files);
+    let running = open_indexed(&home).await;
+    for (query, expected) in [("", (50, true)), ("boat", (50, true)), ("trip 17 boat", (1, false))]
+    {
+        let found = running.app.find_names(query).await.expect("it finds");
+        assert!(found.names.iter().all(|named| named.path.is_markdown()), "{query}");
+        assert_eq!((found.names.len(), found.more), expected, "{query}");
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_index_that_could_not_be_written_is_built_once_it_can_be() {
     let home = TestHome::new(&NOTES);
     home.data.write("cache", "a file where the folder of the index should be");

@@ -20,8 +20,6 @@ use crate::vault_session::VaultSession;
 
 /// How many names a switcher shows.
 const MAX_NAMES: usize = 50;
-/// Files that cannot be shown are among those that are found by name.
-const MAX_NAMES_EXAMINED: usize = 10 * MAX_NAMES;
 /// How many lines a search shows.
 const MAX_LINES: u16 = 200;
 /// How many words, notes or tasks a list shows.
@@ -37,11 +35,12 @@ impl App {
         let query = query.to_owned();
         let found = self.run_query(move |open| {
             let recent = open.recent.all();
-            let named = open.indexer.user.find_files(&query, &recent, MAX_NAMES_EXAMINED)?;
-            let mut notes = named.into_iter().filter(|named| named.path.is_markdown());
-            let linked = |named: index::FoundFile| (open.indexer.user.link_to(&named.path), named);
-            let names: Vec<_> = notes.by_ref().take(MAX_NAMES).map(linked).collect();
-            Ok((names, notes.next().is_some()))
+            let index = &open.indexer.user;
+            // One more than is returned tells that there are more.
+            let notes = index.find_files(&query, &recent, MAX_NAMES + 1, NotePath::is_markdown)?;
+            let more = notes.len() > MAX_NAMES;
+            let linked = |named: index::FoundFile| (index.link_to(&named.path), named);
+            Ok((notes.into_iter().take(MAX_NAMES).map(linked).collect::<Vec<_>>(), more))
         });
         let (names, more) = found.await?.map_err(|error: VaultError| note_error(&error))?;
         let paths = names.iter().map(|(_, named)| named.path.clone()).collect();

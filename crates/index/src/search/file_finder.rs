@@ -44,24 +44,27 @@ const ALIAS_PENALTY: u32 = 8;
 const BATCH: usize = 4096;
 
 impl Index {
-    /// The notes, and other files, whose name fits `query` best; without a query those of `recent`,
-    /// newest first, then all others by path. Letters may be missing, case and diacritics do not
-    /// matter, words may come in any order; with a `/` folders count too. No character is an
-    /// operator. Needs no index: without one the vault is listed, and aliases are not known.
+    /// The first `limit` of the `wanted` files whose name fits `query` best; without a query those
+    /// of `recent`, newest first, then all others by path. Letters may be missing, case and
+    /// diacritics do not matter, words may come in any order; with a `/` folders count too. No
+    /// character is an operator. Needs no index: without one the vault is listed, and aliases are
+    /// not known.
     pub fn find_files(
         &self,
         vault: &Vault,
         query: &str,
         recent: &[NotePath],
         limit: usize,
+        wanted: impl Fn(&NotePath) -> bool,
     ) -> Result<Vec<FoundFile>, VaultError> {
         if let Some(view) = self.view() {
             let is_shown =
                 |path: &NotePath| view.get(path).is_some_and(|held| view.is_shown(vault, &held));
-            return Ok(best_matches(&candidates(&view), query, recent, limit, is_shown));
+            return Ok(best_matches(&candidates(&view, wanted), query, recent, limit, is_shown));
         }
         let entries = vault.list()?.entries;
-        let files: Vec<&VaultEntry> = entries.iter().filter(|entry| is_file(entry.kind)).collect();
+        let is_wanted = |entry: &&VaultEntry| is_file(entry.kind) && wanted(&entry.path);
+        let files: Vec<&VaultEntry> = entries.iter().filter(is_wanted).collect();
         let named = |entry: &&'_ VaultEntry| -> NotePath { entry.path.clone() };
         let paths: Vec<NotePath> = files.iter().map(named).collect();
         let all: Vec<NameCandidate<'_>> = paths
@@ -76,10 +79,10 @@ const fn is_file(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Note | EntryKind::Attachment | EntryKind::Conflict)
 }
 
-fn candidates(view: &IndexView) -> Vec<NameCandidate<'_>> {
-    let files = view.paths().filter(|(_, kind)| is_file(*kind));
+fn candidates(view: &IndexView, wanted: impl Fn(&NotePath) -> bool) -> Vec<NameCandidate<'_>> {
+    let files = view.paths().filter(|(path, kind)| is_file(*kind) && wanted(path));
     let own = files.map(|(path, _)| NameCandidate { path, name: path.title(), is_alias: false });
-    let others = view.aliases();
+    let others = view.aliases().filter(|(path, _)| wanted(path));
     own.chain(others.map(|(path, name)| NameCandidate { path, name, is_alias: true })).collect()
 }
 

@@ -73,7 +73,7 @@ fn query_index(stage: &ScalingFixture) {
     index.broken_links(vault).expect("it stands");
     index.outgoing_links(vault, plan, &stage.note).expect("it stands");
     index.backlinks(vault, plan, &stage.note).expect("it stands");
-    index.find_files(vault, "name tea", &[], 50).expect("found");
+    index.find_files(vault, "name tea", &[], 50, |_| true).expect("found");
     let long = Duration::from_secs(60);
     for query in ["tea a", "\"a a\"", "other -more", "茶の"] {
         index.find(vault, plan, query, &NoteFilter::default(), 10, long).expect("found");
