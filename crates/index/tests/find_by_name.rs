@@ -115,6 +115,29 @@ fn a_sign_in_a_query_is_a_part_of_the_name_and_no_operator() {
 }
 
 #[test]
+fn a_name_is_found_in_either_unicode_form() {
+    let stored = ["U\u{308}bung.md", "Gru\u{308}n/To\u{308}pfe.md", "1\u{fe0f}\u{20e3} Start.md"];
+    for fixture in [fixture().with(&stored), fixture().with(&stored).indexed()] {
+        for (query, path) in [
+            ("Übung", stored[0]),
+            ("U\u{308}bung", stored[0]),
+            ("ubung", stored[0]),
+            ("grün/töpfe", stored[1]),
+            ("1\u{fe0f}\u{20e3} Start", stored[2]),
+            ("cafe\u{301} re\u{301}sume\u{301}", "Café résumé.md"),
+            ("résumé", "Café résumé.md"),
+        ] {
+            assert_eq!(fixture.paths(query), [path], "{query}");
+        }
+        let found = fixture.found("Übung", &[]);
+        let named: Vec<_> =
+            found.iter().map(|named| (named.name.as_str(), named.marks.as_slice())).collect();
+        assert_eq!(named, [("Übung", &[0, 1, 2, 3, 4][..])]);
+        assert!(fixture.paths("Übungen").is_empty(), "the control");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_wanted_takes_no_place_of_another() {
     for fixture in [fixture(), fixture().indexed()] {
         let first_two = |query: &str, wanted: fn(&NotePath) -> bool| -> Vec<String> {

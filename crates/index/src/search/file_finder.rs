@@ -1,10 +1,12 @@
 //! Finds a note by some letters of its name or of an alias.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use protocol::NotePath;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 use vault::{EntryKind, Vault, VaultEntry, VaultError};
 
 use crate::Index;
@@ -16,7 +18,7 @@ use crate::view::IndexView;
 pub struct FoundFile {
     /// Its path, as spelled on disk.
     pub path: NotePath,
-    /// The name that was matched: the file's own, or another one of it.
+    /// The name that was matched, in NFC: the file's own, or another one of it.
     pub name: String,
     /// Whether that is another one, from its properties.
     pub is_alias: bool,
@@ -101,7 +103,8 @@ fn best_matches(
         let mut buffer = Vec::new();
         let fit = |candidate: &'_ &NameCandidate<'_>| -> Option<NameScore> {
             let text = if with_folders { candidate.path.as_str() } else { candidate.name };
-            let score = pattern.score(Utf32Str::new(text, &mut buffer), &mut matcher)?;
+            let text = compose(text);
+            let score = pattern.score(to_characters(&text, &mut buffer), &mut matcher)?;
             let gained = if recent.contains(candidate.path) { RECENT_BONUS } else { 0 };
             let lost = if candidate.is_alias { ALIAS_PENALTY } else { 0 };
             Some(((score + gained).saturating_sub(lost), Reverse(text.len())))
@@ -138,10 +141,30 @@ fn best_matches(
 /// parts of names, not operators.
 fn to_pattern(query: &str) -> Pattern {
     let (case, form) = (CaseMatching::Ignore, Normalization::Smart);
+    let query = compose(query);
     let to_atom = |word| Atom::new(word, case, form, AtomKind::Fuzzy, false);
     let mut pattern = Pattern::default();
     pattern.atoms.extend(query.split_whitespace().map(to_atom));
     pattern
+}
+
+/// A text in NFC, in which a letter with its diacritics is spelled in one way.
+fn compose(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() || is_nfc(text) {
+        true => text.into(),
+        false => text.nfc().collect::<String>().into(),
+    }
+}
+
+/// A text by characters and not by what is drawn as one, so that an emoji of several characters
+/// matches itself, and marks count the characters of the name.
+fn to_characters<'a>(text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
+    if text.is_ascii() {
+        return Utf32Str::Ascii(text.as_bytes());
+    }
+    buffer.clear();
+    buffer.extend(text.chars());
+    Utf32Str::Unicode(buffer.as_slice())
 }
 
 fn to_found_file(
@@ -149,18 +172,17 @@ fn to_found_file(
     pattern: &Pattern,
     with_folders: bool,
 ) -> FoundFile {
-    let (mut marks, mut buffer) = (Vec::new(), Vec::<char>::new());
+    let name = compose(candidate.name);
+    let (mut marks, mut buffer) = (Vec::new(), Vec::new());
     if !with_folders {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        // By characters, not by what is drawn as one: that is what the marks count.
-        buffer.extend(candidate.name.chars());
-        let _ = pattern.indices(Utf32Str::Unicode(&buffer), &mut matcher, &mut marks);
+        let _ = pattern.indices(to_characters(&name, &mut buffer), &mut matcher, &mut marks);
         marks.sort_unstable();
         marks.dedup();
     }
     FoundFile {
         path: candidate.path.clone(),
-        name: candidate.name.to_owned(),
+        name: name.into_owned(),
         is_alias: candidate.is_alias,
         marks,
     }
