@@ -84,6 +84,7 @@ export class FakeQueries {
       ([name, path]) => [name, path, true] as const,
     );
     const all = query ? [...own, ...others] : own;
+    const folded = (text: string): string => text.normalize('NFC').toLowerCase();
     const names = all.flatMap(([name, path, alias]) => {
       // With a `/` folders count too.
       if (query.includes('/')) {
@@ -91,7 +92,7 @@ export class FakeQueries {
         const fits = new RegExp(letters.join('.*'), 'i').test(path);
         return fits ? [{ ...this.#named(path, name, alias), marks: [] }] : [];
       }
-      const at = name.toLowerCase().indexOf(query.trim().toLowerCase());
+      const at = folded(name).indexOf(folded(query.trim()));
       if (at < 0) return [];
       const marks: [number, number][] = query.trim() ? [[at, at + query.trim().length]] : [];
       return [{ ...this.#named(path, name, alias), marks }];

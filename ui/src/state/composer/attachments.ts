@@ -26,17 +26,28 @@ export async function mentionFile(file: File, host: Host): Promise<Mention> {
   return { type: 'file', name, text: text.replaceAll('\r\n', '\n').replace(/\n$/, '') };
 }
 
-/** The window is not told where a file lies: it is the note of the same name with the same text. */
+/** The window is not told where a file lies: it is the note of the same name with the same text. The
+ * name may be spelled in another Unicode form, and the file's text comes without a byte order mark. */
 async function noteLike(name: string, text: string, host: Host): Promise<Mention | null> {
   const { names } = await host.findNames(name.replace(/\.\w+$/, ''));
-  const called = names.filter(({ path }) => path.slice(path.lastIndexOf('/') + 1) === name);
+  const called = names.filter(
+    ({ path }) => composed(path.slice(path.lastIndexOf('/') + 1)) === composed(name),
+  );
   for (const { path, link, private: rule } of called) {
     const note = await host.readNote(path);
-    if (note.text !== text) continue;
+    if (withoutMark(note.text) !== withoutMark(text)) continue;
     if (rule !== null) throw refused(m.attach_private({ name }));
     return { type: 'note', path, link };
   }
   return null;
+}
+
+function composed(name: string): string {
+  return name.normalize('NFC');
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
 }
 
 function refused(message: string): UserError {

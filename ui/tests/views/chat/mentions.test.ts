@@ -388,6 +388,21 @@ describe('a file', () => {
     expect(session.drafts.mentions).toEqual([]);
   });
 
+  it('that is a private note is recognized by its name and text however they are encoded', async () => {
+    const path = 'Diary/Cafe\u0301.md';
+    const { host, session, keys } = await open({}, { [path]: 'never' });
+    host.write(path, '\uFEFFThe key lies under the stone.');
+    await keys.upload(screen.getByTestId('attach-files'), [
+      file('Caf\u00E9.md', 'The key lies under the stone.'),
+      file('Caf\u00E9.md', '\uFEFFThe key lies under the stone.'),
+      file('Caf\u00E9.md', 'Another text'),
+    ]);
+    const another = { type: 'file', name: 'Caf\u00E9.md', text: 'Another text' };
+    await waitFor(() => expect(session.drafts.mentions, 'the control').toEqual([another]));
+    const words = /^Caf\u00E9\.md is a private note/;
+    expect(session.app.problems[0]?.error.message).toMatch(words);
+  });
+
   it.each([
     ['photo.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /photo\.png isn’t a text file/],
     ['long.txt', 'x'.repeat(65_537), /long\.txt is larger than/],
