@@ -130,7 +130,7 @@ impl NotesView {
     }
 
     /// The file or folder that `asked` means: a folder when no file has the name, or with a `/`
-    /// at its end.
+    /// at its end. A name of several files is refused, also when a folder has it.
     pub(crate) async fn find_file_or_folder(
         &self,
         asked: &str,
@@ -144,7 +144,10 @@ impl NotesView {
         }
         match (self.find_path(asked, context).await, folder) {
             (Ok(path), _) => Ok(FileOrFolder::File(path)),
-            (Err(_), Ok(Some(folder))) => Ok(FileOrFolder::Folder(folder)),
+            (Err(missing), Ok(Some(folder))) => match suggestions::parse(&missing.text) {
+                Some(NameSuggestions::Near(_)) => Ok(FileOrFolder::Folder(folder)),
+                Some(NameSuggestions::Several(_)) | None => Err(missing),
+            },
             (Err(missing), Ok(None)) => {
                 Err(self.or_suggest_folders(asked, missing, context).await?)
             }

@@ -248,6 +248,22 @@ async fn a_note_is_moved_with_its_links_and_put_into_the_trash() {
 }
 
 #[tokio::test]
+async fn a_folder_with_the_name_of_several_notes_stays_where_it_is() {
+    let mut chat = CommandChat::over(&[
+        ("Archive/Recipes.md", b"old\n"),
+        ("Recipes/Recipes.md", b"# Recipes\n"),
+        ("Recipes/Soup.md", b"lentils\n"),
+    ]);
+    for line in ["delete Recipes", "move Recipes to Food"] {
+        let question = chat.types(line).await;
+        assert!(question.starts_with("Several notes are called “Recipes”."), "{question}");
+    }
+    assert_eq!(chat.types("Archive/Recipes.md").await, "Moved Recipes to Food.");
+    assert_eq!(chat.bench.text("Food.md"), "old\n");
+    assert_eq!(chat.bench.text("Recipes/Soup.md"), "lentils\n");
+}
+
+#[tokio::test]
 async fn tags_links_and_open_tasks_are_listed() {
     let mut chat = CommandChat::over(&[
         ("Tasks.md", b"- [ ] call Bruno\n- [x] sweep\n  - [ ] mow #garden\n1. [ ] bake\n"),

@@ -100,6 +100,37 @@ async fn what_is_deleted_is_in_the_trash() {
 }
 
 #[tokio::test]
+async fn a_name_of_several_notes_is_not_taken_for_the_folder_that_has_it() {
+    let mut bench = ToolFixture::with(&[
+        ("Recipes/Recipes.md", b"# Recipes\n"),
+        ("Archive/Recipes.md", b"old\n"),
+    ]);
+    for (tool, call) in [
+        ("delete_file", json!({ "path": "Recipes" })),
+        ("move_file", json!({ "source": "Recipes", "destination": "Food" })),
+    ] {
+        let words = bench.call_err(tool, call).await;
+        assert!(words.starts_with("Several notes are called “Recipes”."), "{tool}: {words}");
+    }
+    assert_eq!(bench.text("Recipes/Recipes.md"), "# Recipes\n");
+    // The control: with a `/` at its end it names the folder.
+    bench.call_ok("move_file", json!({ "source": "Recipes/", "destination": "Food" })).await;
+    bench.call_ok("delete_file", json!({ "path": "Food/" })).await;
+    assert_eq!(bench.text(".trash/Food/Recipes.md"), "# Recipes\n");
+}
+
+#[tokio::test]
+async fn a_note_with_a_pending_deletion_is_not_taken_for_the_folder_that_has_its_name() {
+    let mut bench = ToolFixture::with(&[("Plan.md", b"plan\n"), ("Plan/Steps.md", b"steps\n")]);
+    bench.policy = PlanPolicy::Wait;
+    bench.call_ok("delete_file", json!({ "path": "Plan" })).await;
+    let words = bench.call_err("delete_file", json!({ "path": "Plan" })).await;
+    assert!(words.contains("pending move or deletion"), "{words}");
+    // The control: with a `/` at its end it names the folder.
+    bench.call_ok("delete_file", json!({ "path": "Plan/" })).await;
+}
+
+#[tokio::test]
 async fn a_folder_is_made_once() {
     let mut bench = bench();
     let answer = bench.call_ok("create_folder", json!({ "path": "New/Deep" })).await;
