@@ -79,6 +79,7 @@ pub(super) fn query(pattern: &str, manner: LiteralManner) -> GrepQuery {
         file_pattern: None,
         context_lines: if all { 0 } else { 2 },
         max_results: if all { u16::MAX } else { 10 },
+        max_per_note: 5,
         case_sensitive: all,
     }
 }

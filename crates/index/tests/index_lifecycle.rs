@@ -78,6 +78,7 @@ impl FreshnessFixture {
             file_pattern: None,
             context_lines: 0,
             max_results: 100,
+            max_per_note: 5,
             case_sensitive: true,
         };
         let found = self.index.search(&self.vault, &ChangeSet::default(), &query, AMPLE).unwrap();

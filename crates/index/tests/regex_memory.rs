@@ -61,6 +61,7 @@ fn query(length: usize) -> GrepQuery {
         file_pattern: None,
         context_lines: 0,
         max_results: 10,
+        max_per_note: 5,
         case_sensitive: true,
     }
 }

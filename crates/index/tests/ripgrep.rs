@@ -76,6 +76,7 @@ fn ours(index: &Index, vault: &Vault, pattern: &str) -> Option<(u32, u32, Ripgre
         file_pattern: None,
         context_lines: 0,
         max_results: u16::MAX,
+        max_per_note: 5,
         case_sensitive: true,
     };
     let found =

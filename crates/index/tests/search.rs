@@ -51,6 +51,7 @@ fn query(pattern: &str) -> GrepQuery {
         file_pattern: None,
         context_lines: 1,
         max_results: 10,
+        max_per_note: 5,
         case_sensitive: false,
     }
 }
@@ -183,6 +184,14 @@ fn a_cut_result_says_how_many_there_are() {
         &GrepQuery { max_results: 2, ..query("milk") },
     );
     assert_eq!((found.hits.len(), found.total, found.cut), (2, 9, Some(CutReason::Results)));
+    let of_each = |max_per_note| {
+        let query = GrepQuery { max_per_note, ..query("milk") };
+        let found = searched(&[("a.md", &many), ("b.md", "milk")], &query);
+        (found.hits.len(), found.cut)
+    };
+    assert_eq!(of_each(1), (2, Some(CutReason::Results)));
+    assert_eq!(of_each(7), (8, Some(CutReason::Results)));
+    assert_eq!(of_each(8), (9, None), "the control: it is all");
 }
 
 #[test]

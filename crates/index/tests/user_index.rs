@@ -63,6 +63,7 @@ fn lines(pattern: &str) -> GrepQuery {
         file_pattern: None,
         context_lines: 0,
         max_results: 100,
+        max_per_note: 5,
         case_sensitive: true,
     }
 }

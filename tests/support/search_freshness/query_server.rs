@@ -66,6 +66,7 @@ pub fn serve_without_rescan(cache: &Path, notes: &Path) {
                 file_pattern: None,
                 context_lines: 0,
                 max_results: 200,
+                max_per_note: 5,
                 case_sensitive: true,
             };
             let found = index.search(&vault, &ChangeSet::default(), &query, QUERY_DEADLINE);

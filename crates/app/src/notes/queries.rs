@@ -22,6 +22,8 @@ use crate::vault_session::VaultSession;
 const MAX_NAMES: usize = 50;
 /// How many lines a search shows.
 const MAX_LINES: u16 = 200;
+/// How many of them are in one note.
+const MAX_LINES_PER_NOTE: u16 = 5;
 /// How many words, notes or tasks a list shows.
 const MAX_LIST_ENTRIES: usize = 500;
 /// How many links a note shows, each way.
@@ -63,6 +65,7 @@ impl App {
             file_pattern: None,
             context_lines: 0,
             max_results: MAX_LINES,
+            max_per_note: MAX_LINES_PER_NOTE,
             case_sensitive: request.case_sensitive,
         };
         let found = self.run_query(move |open| open.indexer.user.search(&query, SEARCH_TIMEOUT));

@@ -59,6 +59,7 @@ fn lines_are_read_as_their_commands() {
         "pattern": r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+.*call \(again\)",
         "context_lines": 0,
         "max_results": 50,
+        "max_per_note": 50,
     });
     check("tasks call (again)", "search_files", tasks);
 }

@@ -36,6 +36,10 @@ pub(crate) struct SearchFilesInput {
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = MAX_RESULTS))]
     max_results: u16,
+    /// How many of them may be in one note. The schema leaves it out: commands alone give it.
+    #[serde(default = "five")]
+    #[schemars(skip)]
+    max_per_note: u16,
     /// Match case.
     #[serde(default)]
     case_sensitive: bool,
@@ -47,6 +51,10 @@ const fn two() -> u8 {
 
 const fn ten() -> u16 {
     10
+}
+
+const fn five() -> u16 {
+    5
 }
 
 pub(crate) struct SearchFiles(pub(crate) NotesView);
@@ -89,6 +97,7 @@ impl SearchFiles {
             file_pattern: input.file_pattern,
             context_lines: input.context_lines.min(MAX_CONTEXT_LINES),
             max_results: input.max_results.clamp(1, MAX_RESULTS),
+            max_per_note: input.max_per_note.clamp(1, MAX_RESULTS),
             case_sensitive: input.case_sensitive,
         };
         let (vault, index, overlay) = (self.0.vault(), self.0.index(), context.overlay.clone());

@@ -281,3 +281,19 @@ async fn tags_links_and_open_tasks_are_listed() {
     assert_eq!(chat.types("tasks bruno").await, "Open tasks:\n\n[[Tasks]]\n\n- [ ] call Bruno");
     assert_eq!(chat.types("tasks zzz").await, "No open task has “zzz” in it.");
 }
+
+#[tokio::test]
+async fn all_open_tasks_of_a_note_are_listed() {
+    let tasks = |count: u32| {
+        let tasks = (1..=count).map(|number| format!("- [ ] step {number}"));
+        tasks.collect::<Vec<_>>().join("\n")
+    };
+    let (twelve, three, sixty) = (tasks(12), tasks(3), tasks(60));
+    let mut chat =
+        CommandChat::over(&[("Todo.md", twelve.as_bytes()), ("Trip.md", three.as_bytes())]);
+    let all = format!("Open tasks:\n\n[[Todo]]\n\n{twelve}\n\n[[Trip]]\n\n{three}");
+    assert_eq!(chat.types("tasks").await, all);
+    let mut chat = CommandChat::over(&[("Todo.md", sixty.as_bytes())]);
+    let first = format!("The first 50 of 60 open tasks:\n\n[[Todo]]\n\n{}", tasks(50));
+    assert_eq!(chat.types("tasks").await, first, "the control: the list itself has a limit");
+}

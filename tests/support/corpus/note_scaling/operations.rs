@@ -83,6 +83,7 @@ fn query_index(stage: &ScalingFixture) {
         file_pattern: None,
         context_lines: 2,
         max_results: 50,
+        max_per_note: 5,
         case_sensitive: false,
     };
     index.search(vault, plan, &query, long).expect("searched");

@@ -31,7 +31,7 @@ pub(super) fn search_files(
 ) -> Result<GrepMatches, VaultError> {
     let notes = AllNotes::list(vault, overlay, wanted, deadline)?;
     let looked = notes.map_notes(deadline, |path, bytes| {
-        let MatchedLines { first, total } = lines.note_searcher().find_lines(&to_utf8(bytes));
+        let MatchedLines { first, total, .. } = lines.note_searcher().find_lines(&to_utf8(bytes));
         (total > 0).then(|| FileMatch { path: path.clone(), total, shown: first.len() })
     });
     let mut room = usize::from(query.max_results);

@@ -13,9 +13,6 @@ use super::GrepQuery;
 use crate::SearchError;
 use crate::snapshot::is_binary;
 
-/// How many lines of one note are shown.
-pub(super) const MAX_LINES_PER_NOTE: usize = 5;
-
 /// How large the program of a pattern may be, in bytes. It is what a letter of a note may cost.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
@@ -32,6 +29,8 @@ pub(super) struct LineMatcher {
     matcher: RegexMatcher,
     /// Whether it asks for the start or the end of a whole note.
     has_text_anchors: bool,
+    /// How many lines of one note are shown.
+    max_per_note: usize,
 }
 
 /// A line that matched: the bytes it spans, line end included.
@@ -43,10 +42,27 @@ pub(super) struct MatchedLine {
 }
 
 /// The first matching lines of one note, and how many there are.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MatchedLines {
     pub(super) first: Vec<MatchedLine>,
     pub(super) total: u32,
+    /// How many `first` may hold.
+    limit: usize,
+}
+
+impl MatchedLines {
+    /// None so far, of which the first `limit` will be kept.
+    pub(super) const fn with_limit(limit: usize) -> Self {
+        Self { first: Vec::new(), total: 0, limit }
+    }
+
+    /// Counts a line, which comes behind those before it.
+    pub(super) fn add(&mut self, line: MatchedLine) {
+        self.total = self.total.saturating_add(1);
+        if self.first.len() < self.limit {
+            self.first.push(line);
+        }
+    }
 }
 
 impl LineMatcher {
@@ -69,7 +85,8 @@ impl LineMatcher {
             let looks = parsed.properties().look_set();
             looks.contains(Look::Start) || looks.contains(Look::End)
         });
-        Ok(Self { matcher, has_text_anchors: is_about_ends })
+        let max_per_note = usize::from(query.max_per_note);
+        Ok(Self { matcher, has_text_anchors: is_about_ends, max_per_note })
     }
 
     /// Whether notes may be searched several at a time.
@@ -132,7 +149,7 @@ impl NoteSearcher<'_> {
     /// The places in a note with this text. One that holds zero bytes, or text of another encoding,
     /// is read piece by piece to its first zero byte.
     pub(super) fn find_lines(&mut self, text: &[u8]) -> MatchedLines {
-        let mut places = MatchedLines::default();
+        let mut places = MatchedLines::with_limit(self.lines.max_per_note);
         let matcher = &self.lines.matcher;
         if !is_binary(text) {
             // Most notes hold nothing of it, and that is told sooner than where it is.
@@ -166,11 +183,8 @@ impl Sink for MatchedLines {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        self.total = self.total.saturating_add(1);
-        if self.first.len() < MAX_LINES_PER_NOTE {
-            let line = found.line_number().unwrap_or(1);
-            self.first.push(MatchedLine { line, span: line_span(found) });
-        }
+        let line = found.line_number().unwrap_or(1);
+        self.add(MatchedLine { line, span: line_span(found) });
         Ok(true)
     }
 }

@@ -27,6 +27,8 @@ pub struct GrepQuery {
     pub context_lines: u8,
     /// How many hits to return at most.
     pub max_results: u16,
+    /// How many of them may be in one note.
+    pub max_per_note: u16,
     /// Whether `a` and `A` differ.
     pub case_sensitive: bool,
 }
@@ -34,7 +36,7 @@ pub struct GrepQuery {
 /// Hits in the order of the notes' paths, then of their lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrepResult {
-    /// At most five a note, at most `max_results` in all.
+    /// At most `max_per_note` a note, at most `max_results` in all.
     pub hits: Vec<GrepHit>,
     /// How many lines matched, shown or not, in the notes that were looked at.
     pub total: u32,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use protocol::NotePath;
 use vault::{EntryKind, Vault};
 
-use super::line_matcher::{MAX_LINES_PER_NOTE, MatchedLine, MatchedLines, NoteSearcher};
+use super::line_matcher::{MatchedLine, MatchedLines, NoteSearcher};
 use super::{GrepHit, GrepMatches, GrepQuery, LineMatcher, hits};
 use crate::snapshot::{SnapshotRow, to_utf8};
 use crate::vault_scan::line_breaks::count_line_breaks;
@@ -117,6 +117,7 @@ impl<'a> ViewSearch<'a> {
     fn search_run(&self, rows: Range<usize>, deadline: Instant) -> Vec<ViewMatch<'a>> {
         let snapshot = self.view.snapshot();
         let mut rest = snapshot.rows().get(rows.clone()).unwrap_or_default().iter();
+        let limit = usize::from(self.query.max_per_note);
         let mut found: Vec<(&SnapshotRow, MatchedLines)> = Vec::new();
         let (mut row, mut start, mut end) = (None, 0, 0);
         self.lines.scan_run(snapshot.run_text(rows), deadline, |line| {
@@ -126,14 +127,10 @@ impl<'a> ViewSearch<'a> {
             }
             let Some(row) = row else { return };
             if found.last().is_none_or(|(last, _)| !std::ptr::eq(*last, row)) {
-                found.push((row, MatchedLines::default()));
+                found.push((row, MatchedLines::with_limit(limit)));
             }
             if let Some((_, places)) = found.last_mut() {
-                places.total = places.total.saturating_add(1);
-                if places.first.len() < MAX_LINES_PER_NOTE {
-                    let span = line.start - start..line.end - start;
-                    places.first.push(MatchedLine { line: 0, span });
-                }
+                places.add(MatchedLine { line: 0, span: line.start - start..line.end - start });
             }
         });
         found.retain(|(row, _)| self.view.is_shown(self.vault, &ViewEntry::Stored(snapshot, row)));

@@ -7,7 +7,7 @@ use crate::commands::dialog::replies;
 use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
 use crate::read_tools::search_files::{self, ParsedMatches};
 
-/// Tasks listed at most.
+/// Tasks listed at most, also when one note has them all.
 const MAX_TASKS: u16 = 50;
 
 /// How the line of an open task begins.
@@ -31,8 +31,12 @@ impl TypedCommand for TasksCommand {
         match context.calls.first() {
             None => {
                 let pattern = format!("{OPEN_TASK_PATTERN}.*{}", index::escape_literal(&self.part));
-                let arguments =
-                    json!({ "pattern": pattern, "context_lines": 0, "max_results": MAX_TASKS });
+                let arguments = json!({
+                    "pattern": pattern,
+                    "context_lines": 0,
+                    "max_results": MAX_TASKS,
+                    "max_per_note": MAX_TASKS,
+                });
                 NextStep::call("search_files", arguments)
             }
             Some(done) if done.is_error => {
