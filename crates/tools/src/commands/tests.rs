@@ -41,6 +41,7 @@ fn lines_are_read_as_their_commands() {
     check("append milk, eggs to my list to Groceries", "read_file", last_to_wins);
     check("append a to \"Letters to Ann\"", "read_file", json!({ "path": "Letters to Ann" }));
     check("append a to daily", "read_file", json!({ "path": "daily" }));
+    check("append a to today", "read_file", json!({ "path": "today" }));
     let edit = json!({ "path": "Note", "old_text": "a", "new_text": "b" });
     check("replace a with b in Note", "edit_file", edit);
     let edit = json!({ "path": "N", "old_text": "tea with milk", "new_text": "tea in a pot" });

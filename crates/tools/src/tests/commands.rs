@@ -204,6 +204,20 @@ async fn the_daily_note_is_shown_or_begun() {
 }
 
 #[tokio::test]
+async fn today_is_the_daily_note_where_no_note_has_that_name() {
+    let daily: (&str, &[u8]) = ("2026-11-21.md", b"woke\n");
+    let mut chat = CommandChat::over(&[daily, ("Plans/Today.md", b"- rest\n")]);
+    assert_eq!(chat.types("append walk to today").await, "Added 1 line to Today.");
+    assert_eq!(chat.bench.text("Plans/Today.md"), "- rest\n- walk\n");
+    assert_eq!(chat.types("append ate to daily").await, "Added 1 line to 2026-11-21.");
+    assert_eq!(chat.bench.text("2026-11-21.md"), "woke\nate\n");
+    // The control: there is none.
+    let mut chat = CommandChat::over(&[daily]);
+    assert_eq!(chat.types("append slept to Today").await, "Added 1 line to 2026-11-21.");
+    assert_eq!(chat.bench.text("2026-11-21.md"), "woke\nslept\n");
+}
+
+#[tokio::test]
 async fn open_shows_the_only_note_that_is_likely_meant_and_asks_about_several() {
     let mut chat = CommandChat::over(&[
         ("Recipes/Lentil soup.md", b"# Lentil soup\n\nred lentils\n"),

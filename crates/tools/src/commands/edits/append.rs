@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::commands::dialog::lexer::{split_at_last, strip_quotes};
 use crate::commands::dialog::replies;
-use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use crate::commands::{CommandContext, CommandEntry, CompletedCall, NextStep, TypedCommand};
 use crate::notes::daily_note::DAILY_NAME;
 use crate::text::list_style::next_item;
 use crate::text::numbered_page;
@@ -36,7 +36,7 @@ struct AppendCommand {
 
 impl AppendCommand {
     fn is_daily(&self) -> bool {
-        self.note.eq_ignore_ascii_case(DAILY_NAME) || self.note.eq_ignore_ascii_case("today")
+        self.note.eq_ignore_ascii_case(DAILY_NAME)
     }
 
     /// Reads the note, and of a long one then its end.
@@ -52,12 +52,20 @@ impl AppendCommand {
         NextStep::call("append_file", json!({ "path": note.path, "content": content }))
     }
 
-    fn without_note(&self, output: &str) -> NextStep {
-        match suggestions::parse(output) {
-            Some(NameSuggestions::Near(_)) if self.is_daily() => {
+    /// The step after `calls`, of which the last failed with `output`. `today` is the daily note
+    /// where no note has that name.
+    fn without_note(&self, calls: &[CompletedCall<'_>], output: &str) -> NextStep {
+        let is_today = self.note.eq_ignore_ascii_case("today");
+        match (suggestions::parse(output), calls) {
+            (Some(NameSuggestions::Near(_)), [_]) if is_today => {
+                NextStep::call("read_file", json!({ "path": DAILY_NAME }))
+            }
+            (Some(NameSuggestions::Near(_)), [first, ..])
+                if self.is_daily() || (is_today && first.is_error) =>
+            {
                 NextStep::call("append_file", json!({ "path": DAILY_NAME, "content": self.text }))
             }
-            Some(NameSuggestions::Near(paths)) => NextStep::Say(self.create_message(&paths)),
+            (Some(NameSuggestions::Near(paths)), _) => NextStep::Say(self.create_message(&paths)),
             _ => replies::failure_reply(output, &self.note),
         }
     }
@@ -82,10 +90,12 @@ impl TypedCommand for AppendCommand {
         };
         match (done.tool, done.is_error) {
             ("read_file", false) => self.after_reading(done.output),
-            ("read_file", true) => self.without_note(done.output),
+            ("read_file", true) => self.without_note(&context.calls, done.output),
             (_, true) => replies::failure_reply(done.output, &self.note),
             (_, false) => {
-                let read = context.calls.first().filter(|read| !read.is_error);
+                let is_read =
+                    |call: &&CompletedCall<'_>| call.tool == "read_file" && !call.is_error;
+                let read = context.calls.iter().find(is_read);
                 let path = read.and_then(|read| Some(numbered_page::parse(read.output)?.path));
                 let today = context.today.to_string();
                 let path = path.unwrap_or(&today);
