@@ -96,6 +96,20 @@ impl TwoAnswers {
         self.running.app.undo(&scope).await.expect("as far as it goes")
     }
 
+    /// Undoes the changes of both answers, one after the other.
+    async fn undo_turns(&self, turns: [&TurnId; 2]) {
+        for turn in turns {
+            let undone = self.undo_turn(turn).await;
+            assert!(undone.conflicts.is_empty(), "{undone:?}");
+        }
+        self.assert_as_before();
+    }
+
+    async fn redo(&self, scope: &UndoScope) {
+        let redone = self.running.app.redo(scope).await.expect("redone");
+        assert!(redone.conflicts.is_empty(), "{redone:?}");
+    }
+
     fn assert_notes(&self, expected: &[(&str, Option<&str>)]) {
         for (path, text) in expected {
             assert_eq!(self.home.notes.try_read(path).as_deref(), *text, "{path}");
@@ -264,6 +278,64 @@ async fn an_edit_is_undone_whole_when_the_move_that_rewrote_links_in_its_note_is
         }
         answers.running.quit().await;
     }
+}
+
+/// Redoes the edit and then the move of two answers that were undone one after the other. With the edit, `C.md` and `E.md`
+/// have these texts while the move is undone, and while it stands.
+async fn redo_edit_and_move(
+    calls: [ScriptedCall; 2],
+    edited: &str,
+    unmoved: [&str; 2],
+    moved: [&str; 2],
+) {
+    for is_edit_undone_first in [true, false] {
+        let answers = TwoAnswers::accepted(calls.clone()).await;
+        let standing = async || answers.accepted_change(edited, ChangeKind::Replace).await.standing;
+        let assert_links = |[c, e]: [&str; 2]| {
+            answers.assert_notes(&[("C.md", Some(c)), ("E.md", Some(e))]);
+        };
+        let of_edit = answers.accepted_change(edited, ChangeKind::Replace).await.turn;
+        let of_move = answers.accepted_change("A.md", ChangeKind::Rename).await.turn;
+        let order = match is_edit_undone_first {
+            true => [&of_edit, &of_move],
+            false => [&of_move, &of_edit],
+        };
+        answers.undo_turns(order).await;
+
+        let edit_scope = UndoScope::Turn { turn: of_edit.clone() };
+        answers.redo(&edit_scope).await;
+        answers.assert_notes(&[("A.md", Some("text\n")), ("Sub/B.md", None)]);
+        assert_links(unmoved);
+        assert_eq!(standing().await, ChangeStatus::PartlyUndone);
+        let error = answers.running.app.redo(&edit_scope).await.expect_err("the link is left");
+        assert_eq!(error.message, "There’s nothing to redo.");
+
+        // The controls: the move comes with its link, also where all is redone together.
+        answers.redo(&UndoScope::Turn { turn: of_move.clone() }).await;
+        answers.assert_notes(&[MOVED, ("A.md", None)]);
+        assert_links(moved);
+        assert_eq!(standing().await, ChangeStatus::Stands);
+        answers.undo_turns(order).await;
+        answers.redo(&UndoScope::Conversation { conversation: answers.conversation.clone() }).await;
+        answers.assert_notes(&[MOVED, ("A.md", None)]);
+        assert_links(moved);
+        assert_eq!(standing().await, ChangeStatus::Stands);
+        answers.running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_of_an_edit_leaves_a_move_of_another_answer_that_was_undone_by_itself() {
+    let unmoved = ["See [[A]].\n\nThe END.\n", WITH_LINK];
+    let moved = ["See [[B]].\n\nThe END.\n", "First\n\nThe end.\n\nMine: [[B]].\n"];
+    let calls = [move_a(), edit("C.md", "The end", "The END")];
+    redo_edit_and_move(calls, "C.md", unmoved, moved).await;
+
+    // The user added the link to this note.
+    let unmoved = [NOTES[1].1, "FIRST\n\nThe end.\n\nMine: [[A]].\n"];
+    let moved = ["See [[B]].\n\nThe end.\n", "FIRST\n\nThe end.\n\nMine: [[B]].\n"];
+    let calls = [edit("E.md", "First", "FIRST"), move_a()];
+    redo_edit_and_move(calls, "E.md", unmoved, moved).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

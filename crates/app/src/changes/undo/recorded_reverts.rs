@@ -113,8 +113,7 @@ impl VaultSession {
         let mut request = request_for(action, []);
         for one in &shown {
             if action == UndoAction::Redo && self.makes_again(&one.effect).await? {
-                let again =
-                    self.redo_request(&[find_effect(&self.store, &one.effect).await?]).await?;
+                let again = self.redo_request_about(&one.effect).await?;
                 request.effects.extend(again.effects);
                 for (by, edits) in again.redone {
                     request.redone.entry(by).or_default().extend(edits);

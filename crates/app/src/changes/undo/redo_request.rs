@@ -1,13 +1,15 @@
 //! The effects that a redo undoes. One change of an undo may have undone several edits of a note: of those, a redo makes
-//! again what it is about, and the others stay undone.
+//! again what it is about, and the others stay undone. Links of an edit that a move rewrote are made again with the move.
 
 use std::collections::{BTreeMap, HashSet};
 
-use protocol::changes::history::{AppliedBy, UndoScope};
+use protocol::changes::history::AppliedBy;
 use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
 use vault::undo::{EffectivePart, Hunks, UndoRequest};
 
+use super::rewritten_links::are_links_of_undone_moves;
+use super::turn_scope::unit_of;
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
@@ -18,12 +20,19 @@ struct ChangesToUndo {
     by_id: BTreeMap<EffectId, Effect>,
     /// Their groups that are redone as a whole: they undid a move.
     groups: HashSet<(ChangeSetId, CallId)>,
+    /// The changes that undid links of an edit which stay undone with a move, each with that edit.
+    links: HashSet<(EffectId, EffectId)>,
 }
 
 impl ChangesToUndo {
     /// Whether a change is of a group that is redone as a whole.
     fn is_grouped(&self, by: &Effect) -> bool {
         group(by).is_some_and(|group| self.groups.contains(&group))
+    }
+
+    /// Whether one of these changes undid only links of an edit, and they stay undone with the move that rewrote them.
+    fn leaves_links(&self, by: &Effect, edit: &Effect) -> bool {
+        !self.is_grouped(by) && self.links.contains(&(by.id.clone(), edit.id.clone()))
     }
 
     /// Whether an effect that was undone by one of these changes can stay undone when others of that change are redone:
@@ -58,6 +67,10 @@ impl VaultSession {
         let is_of_scope = |row: &&RevertRow| in_scope.contains_key(&row.effect) && stands(&row.by);
         for row in rows.iter().filter(is_of_scope).collect::<Vec<_>>() {
             let Some(effect) = in_scope.get(&row.effect) else { continue };
+            if are_links_of_undone_moves(&self.store, row, effect, &in_scope, &standings).await? {
+                undoing.links.insert((row.by.clone(), row.effect.clone()));
+                continue;
+            }
             let by = find_effect(&self.store, &row.by).await?;
             undoing.groups.extend(group(&by).filter(|_| effect.unit.is_some()));
             undoing.by_id.insert(by.id.clone(), by);
@@ -77,8 +90,7 @@ impl VaultSession {
                 request.effects.insert(by.id.clone(), Hunks::All);
                 continue;
             }
-            let scope = UndoScope::Effect { effect: by.id.clone(), hunks: Vec::new() };
-            let peers = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+            let peers = unit_of(&self.store, &by).await?;
             for peer in peers.into_iter().filter(|peer| stands(&peer.id)) {
                 request.effects.insert(peer.id.clone(), Hunks::All);
                 undoing.by_id.insert(peer.id.clone(), peer);
@@ -86,6 +98,18 @@ impl VaultSession {
         }
         request.redone = self.edits_to_redo(&rows, &in_scope, &undoing).await?;
         Ok(request)
+    }
+
+    /// The request that applies an effect again after a conflict about it: alone if that is possible, otherwise with its
+    /// unit.
+    pub(super) async fn redo_request_about(
+        &self,
+        effect: &EffectId,
+    ) -> Result<UndoRequest, UserError> {
+        let effect = find_effect(&self.store, effect).await?;
+        let unit = unit_of(&self.store, &effect).await?;
+        let alone = self.redo_request(&[effect]).await?;
+        if alone.effects.is_empty() { self.redo_request(&unit).await } else { Ok(alone) }
     }
 
     /// For changes that undid edits which stay undone, the edits that are made again. The same for an edit in several
@@ -101,12 +125,16 @@ impl VaultSession {
             let (mut edits, mut others, mut are_edits) = (BTreeMap::new(), 0, true);
             for row in rows.iter().filter(|row| row.by == by.id) {
                 let effect = find_effect(&self.store, &row.effect).await?;
-                if in_scope.contains_key(&row.effect) || !undoing.leaves_undone(by, &effect) {
+                let stays_undone = match in_scope.contains_key(&row.effect) {
+                    true => undoing.leaves_links(by, &effect),
+                    false => undoing.leaves_undone(by, &effect),
+                };
+                if stays_undone {
+                    others += 1;
+                } else {
                     are_edits &= effect.kind == ChangeKind::Replace;
                     let hunks = row.hunks.clone().map_or(Hunks::All, Hunks::Some);
                     edits.insert(effect.id, hunks);
-                } else {
-                    others += 1;
                 }
             }
             if !are_edits {

@@ -1,14 +1,17 @@
 //! An undo of a move rewrites the links to it, also in notes that another turn edited with the same unit. The hunks of
-//! such an edit in which the move only rewrote links are undone with the move, and are recorded as undone.
+//! such an edit in which the move only rewrote links are undone with the move, and are recorded as undone. A redo of the
+//! edit leaves them undone while the move is.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use protocol::{ChangeKind, Effect, EffectId, NotePath, UserError};
-use store::Store;
+use store::{RevertRow, Store};
 use vault::merge::hunks;
-use vault::undo::{EffectivePart, Hunks, LedgerView, UndoneEffect, VaultReader, current_path};
+use vault::undo::{
+    EffectivePart, Hunks, LedgerView, Reverts, UndoneEffect, VaultReader, current_path,
+};
 
-use super::turn_scope::is_move;
+use super::turn_scope::{is_move, unit_of};
 use super::undoable_hunks::{StandingMove, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
 use crate::support::blocking::run_blocking;
@@ -78,6 +81,39 @@ impl RewrittenLinks {
         }
         Ok(undone)
     }
+}
+
+/// Whether a row undoes only links of an edit that moves of its unit rewrote, and these moves stay undone: none of them is
+/// among the effects that are redone.
+pub(super) async fn are_links_of_undone_moves(
+    store: &Store,
+    row: &RevertRow,
+    edit: &Effect,
+    redone: &BTreeMap<&EffectId, &Effect>,
+    standings: &Reverts,
+) -> Result<bool, UserError> {
+    let Some(undone) = row.hunks.clone() else { return Ok(false) };
+    if edit.kind != ChangeKind::Replace || edit.unit.is_none() || edit.purged.is_some() {
+        return Ok(false);
+    }
+    let unit = unit_of(store, edit).await?;
+    let stays_undone = |one: &&Effect| {
+        is_move(one.kind)
+            && !redone.contains_key(&one.id)
+            && standings.effective_part(&one.id) == EffectivePart::Nothing
+    };
+    let moves = unit.iter().filter(stays_undone);
+    let moves: Vec<StandingMove> = moves.filter_map(StandingMove::of).collect();
+    if moves.is_empty() {
+        return Ok(false);
+    }
+    let (before, after) = before_and_after(store, edit).await?;
+    let note = edit.path.clone();
+    let judge = move || {
+        let undoable = undoable_hunks(&note, (&before, &after), &moves);
+        undoable.is_some_and(|undoable| undone.is_disjoint(&undoable))
+    };
+    run_blocking(judge).await
 }
 
 fn are_of_one_unit(one: &Effect, other: &Effect) -> bool {

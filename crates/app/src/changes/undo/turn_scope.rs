@@ -158,7 +158,7 @@ pub(super) async fn leave_other_moves(
 }
 
 /// All effects of the unit of an effect.
-async fn unit_of(store: &Store, effect: &Effect) -> Result<Vec<Effect>, UserError> {
+pub(super) async fn unit_of(store: &Store, effect: &Effect) -> Result<Vec<Effect>, UserError> {
     let scope = UndoScope::Effect { effect: effect.id.clone(), hunks: Vec::new() };
     store.effects_in_scope(&scope).await.map_err(store_error)
 }
