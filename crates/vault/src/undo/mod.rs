@@ -8,8 +8,8 @@ mod answer;
 mod effective;
 mod inverse;
 mod ledger_view;
-mod listed_once;
 mod locate;
+mod plan_reader;
 mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,8 +25,8 @@ pub use ledger_view::LedgerView;
 pub use locate::{VaultFile, VaultReader};
 
 use inverse::UndoPlanner;
-use listed_once::ListedOnce;
 use locate::NoteLocation;
+use plan_reader::PlanReader;
 
 /// The effects to undo or to reapply. To undo one effect of a unit whole is to undo all that its turn planned in the
 /// unit, and all of each turn that moves something there ([`LedgerView::undone_with`]); only the requested effects are
@@ -266,7 +266,7 @@ fn plan_on_top(
     notes: &dyn VaultReader,
     answer: Option<&ConflictAnswer>,
 ) -> UndoPlan {
-    let notes = &ListedOnce::new(notes);
+    let notes = &PlanReader::new(notes);
     let mut taken = answer.map(|answer| answer.clone().into_plan(Hunks::All)).unwrap_or_default();
     let request = &match answer {
         Some(answer) => answer.without_redone_edit(request, &mut taken),

@@ -7,18 +7,18 @@ use protocol::{FileId, NotePath};
 use super::{VaultFile, VaultReader};
 
 /// A vault whose listing is read once. A note that comes later is not in it; what has a certain path is read each time.
-pub(super) struct ListedOnce<'a> {
+pub(super) struct PlanReader<'a> {
     notes: &'a dyn VaultReader,
     files: OnceCell<Vec<VaultFile>>,
 }
 
-impl<'a> ListedOnce<'a> {
+impl<'a> PlanReader<'a> {
     pub(super) const fn new(notes: &'a dyn VaultReader) -> Self {
         Self { notes, files: OnceCell::new() }
     }
 }
 
-impl VaultReader for ListedOnce<'_> {
+impl VaultReader for PlanReader<'_> {
     fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
         self.notes.bytes(path)
     }
