@@ -2,6 +2,7 @@
 
 use protocol::{Change, ChangeKind, ChangeSet, EffectId, FileId};
 
+use super::plan_reader::PlanReader;
 use super::{
     Hunks, LedgerView, RedoneEffect, UndoPlan, UndoRequest, UndoneEffect, VaultReader, plan_on_top,
 };
@@ -80,6 +81,7 @@ pub fn plan_answered_undo(
     notes: &dyn VaultReader,
     answer: &ConflictAnswer,
 ) -> UndoPlan {
+    let notes = &PlanReader::new(notes);
     let whole = plan_on_top(ledger, request, notes, Some(answer));
     if whole.conflicts.is_empty() {
         return whole;

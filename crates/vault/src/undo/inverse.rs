@@ -15,10 +15,11 @@ use protocol::{
 
 use super::ledger_view::LedgerView;
 use super::locate::NoteLocation;
+use super::plan_reader::PlanReader;
 use super::trace::NoteTrace;
 use super::{
     ConflictLines, EffectConflict, EffectConflictReason, Hunks, RedoneEffect, UndoDirection,
-    UndoPlan, UndoRequest, UndoneEffect, VaultReader,
+    UndoPlan, UndoRequest, UndoneEffect, VaultReader as _,
 };
 use crate::names::name_key::name_key;
 
@@ -26,7 +27,7 @@ use crate::names::name_key::name_key;
 pub(super) struct UndoPlanner<'a> {
     ledger: &'a LedgerView,
     request: &'a UndoRequest,
-    notes: &'a dyn VaultReader,
+    notes: &'a PlanReader<'a>,
     planned: ChangeSet,
     /// From where things are now to where they are then; also things that are made only then.
     renames: Renames,
@@ -73,7 +74,7 @@ impl<'a> UndoPlanner<'a> {
     pub(super) fn new(
         ledger: &'a LedgerView,
         request: &'a UndoRequest,
-        notes: &'a dyn VaultReader,
+        notes: &'a PlanReader<'a>,
         (planned, renames, restored): PlannedUnits,
     ) -> Self {
         Self {
@@ -178,10 +179,7 @@ impl<'a> UndoPlanner<'a> {
         }
         let path = self.restored_path(&home.path);
         let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
-        let here = match self.ledger.locate(place, &home, self.notes) {
-            NoteLocation::At(here) => Some(here),
-            NoteLocation::Gone(_) | NoteLocation::Unsure(_) => None,
-        };
+        let here = self.ledger.certain_path(place, &home, self.notes);
         if here.as_ref().is_some_and(|here| self.is_trashed(here)) {
             return self.add_conflict(place, effect, EffectConflictReason::Entangled);
         }

@@ -7,7 +7,8 @@ use protocol::{
     NotePath, TurnId,
 };
 
-use super::locate::{NoteLocation, locate};
+use super::locate::{NoteLocation, certain_path, locate};
+use super::plan_reader::PlanReader;
 use super::trace::{NoteTrace, Successions, file_left, recorded_base};
 use super::{Hunks, UndoDirection, UndoRequest, VaultReader};
 
@@ -158,14 +159,24 @@ impl LedgerView {
         self.successions.is_successor(here, to)
     }
 
-    /// Where the note is that an effect left at `path`, as far as that is certain.
+    /// The place of the note that the trace follows from the effect at `place`, or the notes that may be it.
     pub(super) fn locate(
         &self,
         place: usize,
         trace: &NoteTrace,
-        notes: &dyn VaultReader,
+        notes: &PlanReader<'_>,
     ) -> NoteLocation {
         locate(trace, &self.successions, self.newest_version(place), notes)
+    }
+
+    /// The path of that note where it is without doubt. Looks for no others.
+    pub(super) fn certain_path(
+        &self,
+        place: usize,
+        trace: &NoteTrace,
+        notes: &dyn VaultReader,
+    ) -> Option<NotePath> {
+        certain_path(trace, &self.successions, self.newest_version(place), notes)
     }
 
     /// The position of an effect in the ledger.

@@ -5,12 +5,11 @@
 //! copies, templates and the notes of other days share them. They only tell which notes to offer when
 //! the user is asked.
 
-use std::collections::HashSet;
-
 use protocol::changes::history::UndoCandidate;
 use protocol::notes::conflict_copy;
 use protocol::{FileId, NotePath};
 
+use super::plan_reader::{NoteDigest, PlanReader};
 use super::trace::{NoteTrace, Successions};
 
 /// The number of notes that are offered to the user at most.
@@ -58,13 +57,55 @@ pub(super) enum NoteLocation {
     Unsure(Vec<UndoCandidate>),
 }
 
-/// Finds the note of a trace; `text` is its last text, if that is known.
+/// Finds the note of a trace, or the notes that may be it; `text` is its last text, if that is known.
 pub(super) fn locate(
     trace: &NoteTrace,
     successions: &Successions,
     text: Option<&[u8]>,
-    notes: &dyn VaultReader,
+    notes: &PlanReader<'_>,
 ) -> NoteLocation {
+    let same_file = match find_file(trace, successions, text, notes) {
+        Ok(path) => return NoteLocation::At(path),
+        Err(paths) => paths,
+    };
+    let at_home = notes.file(&trace.path).map(|_| trace.path.clone());
+    if !same_file.is_empty() {
+        let all = same_file.into_iter().chain(at_home);
+        return NoteLocation::Unsure(with_files(all, notes));
+    }
+    if trace.is_gone {
+        // The file at its path is another note by now, unless the user says that it is this one.
+        let is_known = trace.file.is_some_and(|file| file.born.is_some());
+        return NoteLocation::Gone(with_files(at_home.filter(|_| is_known), notes));
+    }
+    let elsewhere = candidates(trace, text, notes);
+    match at_home {
+        Some(home) => {
+            let all = std::iter::once(home).chain(elsewhere);
+            NoteLocation::Unsure(with_files(all, notes))
+        }
+        None => NoteLocation::Gone(with_files(elsewhere, notes)),
+    }
+}
+
+/// The path of the note of a trace, where it is without doubt; `text` is its last text, if that is known. Reads no other
+/// note, and lists the vault only if the file at its path is not the recorded one.
+pub(super) fn certain_path(
+    trace: &NoteTrace,
+    successions: &Successions,
+    text: Option<&[u8]>,
+    notes: &dyn VaultReader,
+) -> Option<NotePath> {
+    find_file(trace, successions, text, notes).ok()
+}
+
+/// The path of the note of a trace, where it is without doubt; otherwise the other paths of its file, if there are any.
+fn find_file(
+    trace: &NoteTrace,
+    successions: &Successions,
+    text: Option<&[u8]>,
+    notes: &dyn VaultReader,
+) -> Result<NotePath, Vec<NotePath>> {
     let at_home = notes.file(&trace.path);
     let file = trace.file.map(|file| successions.newest_successor(file));
     if let Some(file) = file {
@@ -74,39 +115,23 @@ pub(super) fn locate(
             false => is_certain_at_same_path(file, found),
         };
         if at_home.is_some_and(is_it) {
-            return NoteLocation::At(trace.path.clone());
+            return Ok(trace.path.clone());
         }
         if file.born.is_some() {
-            let mut found = moved_paths(trace, file, notes);
+            let found = moved_paths(trace, file, notes);
             // Where another file has its name, the old one may be a backup that shares it by a hard link.
             let is_certain = |path: &NotePath| at_home.is_none() || notes.is_tracked(path, file);
             match found.as_slice() {
                 [] => {}
-                [path] if is_certain(path) => return NoteLocation::At(path.clone()),
-                _ => {
-                    found.extend(at_home.map(|_| trace.path.clone()));
-                    return NoteLocation::Unsure(with_files(found, notes));
-                }
+                [path] if is_certain(path) => return Ok(path.clone()),
+                _ => return Err(found),
             }
         }
     }
     let says_it = || text.is_some() && notes.bytes(&trace.path).as_deref() == text;
-    if trace.is_unrecorded && !trace.is_gone && says_it() {
-        return NoteLocation::At(trace.path.clone());
-    }
-    if trace.is_gone {
-        // The file at its path is another note by now, unless the user says that it is this one.
-        let is_known = trace.file.is_some_and(|file| file.born.is_some());
-        let asked = at_home.filter(|_| is_known).map(|_| trace.path.clone());
-        return NoteLocation::Gone(with_files(asked, notes));
-    }
-    let elsewhere = candidates(trace, text, notes);
-    match at_home {
-        Some(_) => {
-            let all = std::iter::once(trace.path.clone()).chain(elsewhere);
-            NoteLocation::Unsure(with_files(all, notes))
-        }
-        None => NoteLocation::Gone(with_files(elsewhere, notes)),
+    match trace.is_unrecorded && !trace.is_gone && says_it() {
+        true => Ok(trace.path.clone()),
+        false => Err(Vec::new()),
     }
 }
 
@@ -144,45 +169,45 @@ fn moved_paths(trace: &NoteTrace, file: FileId, notes: &dyn VaultReader) -> Vec<
     found.into_iter().map(|standing| standing.path).collect()
 }
 
-/// Notes elsewhere that have its name, then those that say what it said; else those that say most of it.
-fn candidates(trace: &NoteTrace, text: Option<&[u8]>, notes: &dyn VaultReader) -> Vec<NotePath> {
+/// Notes elsewhere that have its name, then those that say what it said; else those that say most of it, unless the note
+/// at its path says all of it.
+fn candidates(trace: &NoteTrace, text: Option<&[u8]>, notes: &PlanReader<'_>) -> Vec<NotePath> {
     let mut others = notes.files();
     others.retain(|other| other.path != trace.path && other.path.is_markdown());
     let (named, others): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|other| other.path.name() == trace.path.name());
+    let text = text.filter(|text| !text.trim_ascii().is_empty());
+    let said = text.map(|text| (text, NoteDigest::of(text)));
     let says_it = |other: &VaultFile| {
-        text.is_some_and(|text| {
-            !text.trim_ascii().is_empty()
-                && other.size == text.len() as u64
-                && notes.bytes(&other.path).as_deref() == Some(text)
+        said.as_ref().is_some_and(|(text, said)| {
+            other.size == text.len() as u64
+                && notes.digest(&other.path).is_some_and(|held| held.content == said.content)
         })
     };
     let (same, others): (Vec<_>, Vec<_>) = others.into_iter().partition(says_it);
     let found: Vec<NotePath> =
         named.into_iter().chain(same).take(MAX_CANDIDATES).map(|other| other.path).collect();
-    match text {
-        Some(text) if found.is_empty() => most_similar(text, &others, notes),
+    let is_at_home = |text: &[u8]| notes.bytes(&trace.path).as_deref() == Some(text);
+    match &said {
+        Some((text, said)) if found.is_empty() && !is_at_home(text) => {
+            most_similar(said, &others, notes)
+        }
         _ => found,
     }
 }
 
 /// The notes that hold at least half of the lines, the ones with most of them first: of a note that was
-/// renamed and rewritten. Reads every note, so it is asked last.
-fn most_similar(text: &[u8], others: &[VaultFile], notes: &dyn VaultReader) -> Vec<NotePath> {
-    let wanted = distinctive_lines(text);
+/// renamed and rewritten. Needs the digests of all notes, so it is asked last.
+fn most_similar(said: &NoteDigest, others: &[VaultFile], notes: &PlanReader<'_>) -> Vec<NotePath> {
+    let wanted = said.line_count();
+    if wanted == 0 {
+        return Vec::new();
+    }
     let held = |other: &VaultFile| {
-        let held = notes
-            .bytes(&other.path)
-            .map_or(0, |bytes| distinctive_lines(&bytes).intersection(&wanted).count());
-        (held > 0 && held * 2 >= wanted.len()).then(|| (held, other.path.clone()))
+        let held = notes.digest(&other.path).map_or(0, |note| said.shared_lines(&note));
+        (held > 0 && held * 2 >= wanted).then(|| (held, other.path.clone()))
     };
     let mut scored: Vec<(usize, NotePath)> = others.iter().filter_map(held).collect();
     scored.sort_by_key(|(held, _)| std::cmp::Reverse(*held));
     scored.into_iter().take(MAX_CANDIDATES).map(|(_, path)| path).collect()
-}
-
-/// The different lines of a text; short ones stand in every note.
-fn distinctive_lines(text: &[u8]) -> HashSet<&[u8]> {
-    let lines = <[u8]>::split(text, |byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.filter(|line| line.len() > 3).collect()
 }

@@ -25,7 +25,6 @@ pub use ledger_view::LedgerView;
 pub use locate::{VaultFile, VaultReader};
 
 use inverse::UndoPlanner;
-use locate::NoteLocation;
 use plan_reader::PlanReader;
 
 /// The effects to undo or to reapply. To undo one effect of a unit whole is to undo all that its turn planned in the
@@ -187,7 +186,7 @@ pub enum EffectConflictReason {
 
 /// The present path of the note that an effect left, whoever moved it since; `None` when it is
 /// gone, or when that is not certain. The ledger view begins with the effect and holds everything
-/// that an undo of it needs.
+/// that an undo of it needs. No other note is read, and the vault is listed once at most.
 #[must_use]
 pub fn current_path(
     ledger: &LedgerView,
@@ -197,14 +196,11 @@ pub fn current_path(
     let place = ledger.position_of(effect)?;
     let found = ledger.effect(place)?;
     let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
-    match ledger.locate(place, &trace, notes) {
-        NoteLocation::At(path) => Some(path),
-        NoteLocation::Gone(_) | NoteLocation::Unsure(_) => None,
-    }
+    ledger.certain_path(place, &trace, notes)
 }
 
 /// Whether the note that an effect left may be the one at `path`: it is there, or that is not certain. It is not where
-/// the note is elsewhere or in the trash. The ledger view is one as for [`current_path`].
+/// the note is elsewhere or in the trash. The ledger view is one as for [`current_path`], and as little is read.
 #[must_use]
 pub fn may_be_at(
     ledger: &LedgerView,
@@ -216,11 +212,11 @@ pub fn may_be_at(
     let trace = place.and_then(|place| {
         let found = ledger.effect(place)?;
         let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
-        Some((ledger.locate(place, &trace, notes), trace))
+        Some((ledger.certain_path(place, &trace, notes), trace))
     });
     trace.is_some_and(|(location, trace)| match location {
-        NoteLocation::At(here) => here == *path,
-        NoteLocation::Gone(_) | NoteLocation::Unsure(_) => !trace.is_gone && trace.path == *path,
+        Some(here) => here == *path,
+        None => !trace.is_gone && trace.path == *path,
     })
 }
 
@@ -256,17 +252,16 @@ pub fn identify_note(
 /// edits of it that are requested by their hunks are undone each by itself.
 #[must_use]
 pub fn plan_undo(ledger: &LedgerView, request: &UndoRequest, notes: &dyn VaultReader) -> UndoPlan {
-    plan_on_top(ledger, request, notes, None)
+    plan_on_top(ledger, request, &PlanReader::new(notes), None)
 }
 
 /// The same, on top of the user's answer to a conflict.
 fn plan_on_top(
     ledger: &LedgerView,
     request: &UndoRequest,
-    notes: &dyn VaultReader,
+    notes: &PlanReader<'_>,
     answer: Option<&ConflictAnswer>,
 ) -> UndoPlan {
-    let notes = &PlanReader::new(notes);
     let mut taken = answer.map(|answer| answer.clone().into_plan(Hunks::All)).unwrap_or_default();
     let request = &match answer {
         Some(answer) => answer.without_redone_edit(request, &mut taken),

@@ -1,20 +1,52 @@
-//! The vault for one plan, which lists all notes once, however many of them are looked for.
+//! The vault for one plan. However many notes are looked for, it lists all notes once, and reads each of them once to
+//! compare its text with theirs.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::rc::Rc;
 
-use protocol::{FileId, NotePath};
+use protocol::{ContentHash, FileId, NotePath};
 
 use super::{VaultFile, VaultReader};
+
+/// How many lines of digests are kept in memory, with 8 bytes for each: those of some 100,000 notes.
+const MAX_KEPT_LINES: usize = 4 << 20;
 
 /// A vault whose listing is read once. A note that comes later is not in it; what has a certain path is read each time.
 pub(super) struct PlanReader<'a> {
     notes: &'a dyn VaultReader,
     files: OnceCell<Vec<VaultFile>>,
+    digests: RefCell<KeptDigests>,
+}
+
+/// The digests of the notes that were read; `None` for a note that cannot be read. By the spelled paths: Unicode may
+/// spell two names in a folder as one.
+#[derive(Default)]
+struct KeptDigests {
+    notes: HashMap<String, Option<Rc<NoteDigest>>>,
+    lines: usize,
 }
 
 impl<'a> PlanReader<'a> {
-    pub(super) const fn new(notes: &'a dyn VaultReader) -> Self {
-        Self { notes, files: OnceCell::new() }
+    pub(super) fn new(notes: &'a dyn VaultReader) -> Self {
+        Self { notes, files: OnceCell::new(), digests: RefCell::default() }
+    }
+
+    /// The digest of a note as it was when the plan first asked for it; `None` if it cannot be read. A note beyond the
+    /// number of lines that are kept is read each time.
+    pub(super) fn digest(&self, path: &NotePath) -> Option<Rc<NoteDigest>> {
+        let mut kept = self.digests.borrow_mut();
+        if let Some(known) = kept.notes.get(path.as_str()) {
+            return known.clone();
+        }
+        let digest = self.notes.bytes(path).map(|bytes| Rc::new(NoteDigest::of(&bytes)));
+        let lines = digest.as_ref().map_or(0, |digest| digest.lines.len());
+        if kept.lines + lines <= MAX_KEPT_LINES {
+            kept.lines += lines;
+            kept.notes.insert(path.as_str().to_owned(), digest.clone());
+        }
+        digest
     }
 }
 
@@ -34,4 +66,45 @@ impl VaultReader for PlanReader<'_> {
     fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
         self.notes.is_tracked(path, file)
     }
+}
+
+/// A text by hashes, to compare it with others.
+#[derive(Debug)]
+pub(super) struct NoteDigest {
+    /// The hash of all of it.
+    pub(super) content: ContentHash,
+    /// The hashes of its different lines in ascending order. Short lines are left out: they stand in every note.
+    lines: Vec<u64>,
+}
+
+impl NoteDigest {
+    pub(super) fn of(text: &[u8]) -> Self {
+        let lines = <[u8]>::split(text, |byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let mut lines: Vec<u64> = lines.filter(|line| line.len() > 3).map(line_hash).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.shrink_to_fit();
+        Self { content: ContentHash::of(text), lines }
+    }
+
+    /// The number of different lines, without short ones.
+    pub(super) fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The number of these lines that the other text has too. Takes linear time.
+    pub(super) fn shared_lines(&self, other: &Self) -> usize {
+        let mut others = other.lines.iter().copied().peekable();
+        let is_shared = |line: &&u64| {
+            while others.next_if(|other| other < *line).is_some() {}
+            others.next_if_eq(*line).is_some()
+        };
+        self.lines.iter().filter(is_shared).count()
+    }
+}
+
+fn line_hash(line: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.hash(&mut hasher);
+    hasher.finish()
 }

@@ -1,11 +1,14 @@
 //! A note stays the same one through batches that edit and move it, through folders that are moved, and through the
 //! trash; another one that came into its place is never taken for it.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
 use protocol::changes::history::UndoCandidate;
-use protocol::{Change, ChangeAction, ChangeSet, EffectId, NotePath};
+use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId, NotePath};
 use vault::undo::{
-    EffectConflictReason, EffectivePart, UndoPlan, UndoRequest, VaultReader as _, identify_note,
-    plan_undo,
+    EffectConflictReason, EffectivePart, UndoPlan, UndoRequest, VaultFile, VaultReader,
+    current_path, identify_note, may_be_at, plan_undo,
 };
 
 use crate::cases::{assert_paths_of_changes, back, back_there, edit, world};
@@ -267,4 +270,115 @@ fn note_that_was_created_and_moved_moves_back_before_it_goes_to_the_trash() {
     let (_, plan) = undo(&mut world, &redo);
     assert_eq!((plan.conflicts.as_slice(), names(&world)), (&[][..], vec!["a.md", "moved.md"]));
     assert_eq!(world.bytes(&path("moved.md")), Some(bytes(&[7])));
+}
+
+/// A vault that counts how often it is listed and each note is read.
+struct CountingReader<'a> {
+    world: &'a SimulatedVault,
+    listings: Cell<usize>,
+    reads: RefCell<BTreeMap<NotePath, usize>>,
+}
+
+impl<'a> CountingReader<'a> {
+    fn new(world: &'a SimulatedVault) -> Self {
+        Self { world, listings: Cell::new(0), reads: RefCell::default() }
+    }
+}
+
+impl VaultReader for CountingReader<'_> {
+    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
+        *self.reads.borrow_mut().entry(path.clone()).or_default() += 1;
+        self.world.bytes(path)
+    }
+
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.world.file(path)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        self.listings.set(self.listings.get() + 1);
+        self.world.files()
+    }
+}
+
+/// Ten notes that the assistant edited, the request that undoes all of it, and beside them forty other notes and
+/// `Others/kept.md`, which has the lines of the first one and one more.
+fn world_with_edited_notes() -> (SimulatedVault, Vec<NotePath>, UndoRequest) {
+    let mut world = SimulatedVault::default();
+    for number in 0..40 {
+        let lines = world.fresh_lines(5);
+        world.add_note(&path(&format!("Others/other {number}.md")), lines);
+    }
+    let edited: Vec<_> = (0..10).map(|number| path(&format!("note {number}.md"))).collect();
+    for note in &edited {
+        let before = world.fresh_lines(5);
+        let after = [before.clone(), world.fresh_lines(1)].concat();
+        world.add_note(note, before.clone());
+        let change = Change::replace(note.clone(), bytes(&before), bytes(&after));
+        world.apply(&ChangeSet::one(change), "turn");
+    }
+    let kept = [world.notes[&edited[0]].lines.clone(), world.fresh_lines(1)].concat();
+    world.add_note(&path("Others/kept.md"), kept);
+    let request = UndoRequest::undo(world.ledger.iter().map(|effect| effect.id.clone()));
+    (world, edited, request)
+}
+
+/// Another file takes the place of a note, with the same text.
+fn replace_file(world: &mut SimulatedVault, note: &NotePath) {
+    let file = world.new_file();
+    world.notes.get_mut(note).unwrap().file = file;
+}
+
+/// The same, with another text.
+fn rewrite_file(world: &mut SimulatedVault, note: &NotePath) {
+    replace_file(world, note);
+    let lines = world.fresh_lines(6);
+    world.notes.get_mut(note).unwrap().lines = lines;
+}
+
+fn remove_file(world: &mut SimulatedVault, note: &NotePath) {
+    world.notes.remove(note).unwrap();
+}
+
+#[test]
+fn undo_of_many_uncertain_notes_lists_the_vault_once_and_reads_no_other_note_twice() {
+    type Act = fn(&mut SimulatedVault, &NotePath);
+    let cases: [(Act, EffectConflictReason, usize, &[&str]); 3] = [
+        (replace_file, EffectConflictReason::Unsure, 0, &["note 0.md"]),
+        (rewrite_file, EffectConflictReason::Unsure, 1, &["note 0.md", "Others/kept.md"]),
+        (remove_file, EffectConflictReason::Gone, 1, &["Others/kept.md"]),
+    ];
+    for (act, why, reads, offered) in cases {
+        let (mut world, edited, request) = world_with_edited_notes();
+        edited.iter().for_each(|note| act(&mut world, note));
+        let counting = CountingReader::new(&world);
+        let plan = plan_undo(&world.ledger_view(&request), &request, &counting);
+        let reasons: Vec<_> = plan.conflicts.iter().map(|conflict| conflict.why).collect();
+        assert_eq!(reasons, vec![why; edited.len()]);
+        assert_eq!(counting.listings.get(), 1, "{why:?}");
+        let read = counting.reads.borrow();
+        let others = world.notes.keys().filter(|note| note.as_str().starts_with("Others/"));
+        let counts: Vec<_> = others.map(|note| read.get(note).copied().unwrap_or(0)).collect();
+        assert_eq!(counts, vec![reads; 41], "{why:?}, {offered:?}");
+        // The control: the notes that may be it are offered.
+        let first = plan.conflicts.iter().find(|conflict| conflict.effect == world.ledger[0].id);
+        let candidates = &first.unwrap().candidates;
+        assert_eq!(candidates.iter().map(|note| note.path.as_str()).collect::<Vec<_>>(), offered);
+    }
+}
+
+#[test]
+fn present_path_of_a_note_is_found_without_reading_others() {
+    let (mut world, edited, request) = world_with_edited_notes();
+    rewrite_file(&mut world, &edited[0]);
+    let moved = world.notes.remove(&edited[1]).unwrap();
+    world.notes.insert(path("Moved.md"), moved);
+    let (uncertain, certain) = (&world.ledger[0].id, &world.ledger[1].id);
+    let (ledger, counting) = (world.ledger_view(&request), CountingReader::new(&world));
+    assert_eq!(current_path(&ledger, uncertain, &counting), None);
+    assert!(may_be_at(&ledger, uncertain, &edited[0], &counting), "that is not certain");
+    // The control: the other note was moved by hand.
+    assert_eq!(current_path(&ledger, certain, &counting), Some(path("Moved.md")));
+    assert!(!may_be_at(&ledger, certain, &edited[1], &counting), "it is elsewhere");
+    assert_eq!((counting.listings.get(), counting.reads.borrow().len()), (4, 0));
 }

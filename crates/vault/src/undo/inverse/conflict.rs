@@ -4,7 +4,9 @@ use protocol::changes::history::UndoCandidate;
 use protocol::{Effect, NotePath};
 
 use super::{MissingNote, UndoPlanner};
-use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection};
+use crate::undo::{
+    ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection, VaultReader as _,
+};
 
 impl UndoPlanner<'_> {
     pub(super) fn requested_hunks(&self, effect: &Effect) -> Hunks {
