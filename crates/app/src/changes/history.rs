@@ -82,9 +82,7 @@ pub(crate) async fn publish_sets(
 
 /// An effect that happened.
 pub(crate) async fn find_effect(store: &Store, effect: &EffectId) -> Result<Effect, UserError> {
-    let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
-    let unit = store.effects_in_scope(&scope).await.map_err(store_error)?;
-    let found = unit.into_iter().find(|found| found.id == *effect);
+    let found = store.effect(effect).await.map_err(store_error)?;
     found.ok_or_else(|| UserError::other("This change is no longer in the history."))
 }
 

@@ -12,7 +12,7 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::changes::content;
 use crate::db::row_ext::{RowExt, to_json};
-use crate::db::transaction::read;
+use crate::db::transaction::{read, read_one};
 use crate::error::Failure;
 use crate::turns::message;
 use crate::{Store, StoreError};
@@ -24,6 +24,11 @@ const MAX_EFFECTS_BACK: i64 = 50_000;
 const EFFECTS_BEFORE: i64 = 2_000;
 
 impl Store {
+    /// An effect that happened; `None` if it did not or is not known.
+    pub async fn effect(&self, effect: &EffectId) -> Result<Option<Effect>, StoreError> {
+        read_one!(self, "read a change", |db| select_effect(db, effect))
+    }
+
     /// The effects that a scope names, oldest first. The user's own changes to the assistant's
     /// changes belong to no turn and no conversation here.
     pub async fn effects_in_scope(&self, scope: &UndoScope) -> Result<Vec<Effect>, StoreError> {
@@ -120,6 +125,17 @@ macro_rules! applied_sets_page {
              ) ORDER BY number"
         ))
     };
+}
+
+async fn select_effect(
+    db: &mut SqliteConnection,
+    effect: &EffectId,
+) -> Result<Option<Effect>, sqlx::Error> {
+    sqlx::query(applied_effects!("id = ?1"))
+        .bind(effect.as_str())
+        .try_map(|row| effect_from_row(&row))
+        .fetch_optional(db)
+        .await
 }
 
 async fn select_in_scope(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use log::LevelFilter;
 use protocol::chat::conversation_list::ArchiveState;
-use protocol::{ConversationId, Timestamp, TurnId};
+use protocol::{ConversationId, EffectId, Timestamp, TurnId};
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -120,6 +120,7 @@ async fn open(store: &Store) {
     store.open_change_set(&id).await.expect("read");
     store.turn_costs(&id).await.expect("read");
     store.applied_sets(Some(&id), None, 9).await.expect("read");
+    store.effect(&EffectId::from("e")).await.expect("read");
     store.conversation_outline(&id).await.expect("read");
     store.exported_turns(&[1]).await.expect("read");
     store.history(&id, &turn).await.expect("read");

@@ -56,6 +56,29 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
 }
 
 #[tokio::test]
+async fn effect_of_a_unit_is_read_without_the_others() {
+    let story = TestConversation::begin().await;
+    let made = ["e1", "e2", "e3"].map(|effect| {
+        let unit = Some("c1".into());
+        Intent { unit, ..intent(effect, "c1", edit("a.md", "one", effect)) }
+    });
+    story.store.record_intents(&made, Timestamp(1)).await.expect("stored");
+    let ended = ["e1", "e2"].map(|effect| SettledIntent {
+        effect: effect.into(),
+        state: IntentState::Done,
+        file: Some(file(1)),
+    });
+    story.store.record_outcomes(&ended).await.expect("settled");
+    let found = story.store.effect(&"e2".into()).await.expect("read").expect("it happened");
+    // The control: its scope names the unit.
+    let scope = UndoScope::Effect { effect: "e2".into(), hunks: Vec::new() };
+    let unit = story.store.effects_in_scope(&scope).await.expect("read");
+    assert_eq!((unit.len(), &unit[1]), (2, &found));
+    assert_eq!(story.store.effect(&"e3".into()).await.expect("read"), None, "it is under way");
+    assert_eq!(story.store.effect(&"other".into()).await.expect("read"), None);
+}
+
+#[tokio::test]
 async fn note_history_is_newest_first_with_moves_to_its_path_and_before_an_effect() {
     let story = TestConversation::begin().await;
     happened(&story, "e1", "s1", 1).await;
