@@ -1,5 +1,8 @@
 //! Pending changes survive a kill; each note is decided alone, and the model is told.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
 use protocol::ErrorCode;
 use protocol::changes::history::{ListApplied, UndoScope};
 use serde_json::json;
@@ -89,6 +92,37 @@ async fn a_note_that_changed_meanwhile_is_not_overwritten_and_the_others_are_app
     assert_eq!(waiting, [("Beta.md", Some(why))]);
     running.decide(&conversation, &[], &["Beta.md"]).await.expect("rejected");
     assert_eq!(home.notes.read("Beta.md"), elsewhere);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn note_that_a_program_has_open_for_writing_waits_in_the_review_until_it_is_closed() {
+    let (home, model) =
+        (home_with_key(&NOTES), ScriptedModel::responder(note_changes::reply).await);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "play review").await;
+    let file = home.notes.root().join("Alpha.md");
+    let mut held = OpenOptions::new().append(true).open(file).expect("a note");
+
+    let both = ["Alpha.md", "Beta.md"];
+    let told = running.decide(&conversation, &both, &[]).await.expect_err("one is held open");
+    assert_eq!(told.code, ErrorCode::Write);
+    let why = "Another program has `Alpha.md` open and may still write to it, so the note was left \
+               as it is. Close it there, then try again.";
+    assert_eq!(told.message, format!("Alpha wasn’t changed and still needs review: {why}"));
+    assert_eq!(home.notes.read("Alpha.md"), original_text("Alpha.md"));
+    assert_eq!(home.notes.read("Beta.md"), edited_text("Beta.md"), "the control: nobody has it");
+    let review = running.view(&conversation).await.review.expect("two notes wait");
+    let waiting: Vec<_> =
+        review.notes.iter().map(|note| (note.path.as_str(), note.problem.as_deref())).collect();
+    assert_eq!(waiting, [("Alpha.md", Some(why)), ("Deep/Gamma.md", None)]);
+
+    held.write_all(b"Written meanwhile.\n").expect("written");
+    drop(held);
+    running.decide(&conversation, &["Alpha.md"], &[]).await.expect("applied");
+    let expected = format!("{}Written meanwhile.\n", edited_text("Alpha.md"));
+    assert_eq!(home.notes.read("Alpha.md"), expected, "nothing that was written is lost");
+    assert_eq!(running.pending_paths(&conversation).await, ["Deep/Gamma.md"]);
     running.quit().await;
 }
 
