@@ -1,6 +1,8 @@
 //! The history that a model gets when it was made under other rules.
 #![expect(clippy::disallowed_methods, reason = "tests make and move the files of the vault")]
 
+mod view_cost;
+
 use protocol::settings::PrivateSettings;
 use protocol::{CallId, ConversationId, MessageId, MessagePart, NotePath, Role};
 use serde_json::json;
