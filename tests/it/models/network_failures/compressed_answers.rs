@@ -10,7 +10,7 @@ use testkit::stories::note_changes::NOTES;
 
 use super::canned_server::{CannedResponse, CannedServer};
 use super::{complete_stream, settings};
-use crate::harness::test_app::{home_with_key, turn_failure, user_messages};
+use crate::harness::test_app::{TEST_TIMEOUT, home_with_key, turn_failure, user_messages};
 
 /// Unpacked, the answers are so long.
 const UNPACKED_BYTES: usize = 256 << 20;
@@ -21,22 +21,63 @@ const MAX_GROWTH: u64 = 64 << 20;
 /// Set in the process whose memory is measured.
 const MEASURED: &str = "VAULTMATE_TEST_MEASURED";
 
-/// `bytes` as Gzip packs them; `None` where it is not installed.
-fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
-    let program = Command::new("gzip")
-        .args(["--stdout", "--fast"])
+/// A content encoding of HTTP, with the commands that pack and unpack their input.
+struct ContentEncoding {
+    name: &'static str,
+    pack: &'static [&'static str],
+    unpack: &'static [&'static str],
+}
+
+/// Those that a browser would take. The HTTP client is built with none of them.
+static ENCODINGS: [ContentEncoding; 4] = [
+    ContentEncoding {
+        name: "gzip",
+        pack: &["gzip", "--stdout", "--fast"],
+        unpack: &["gzip", "--decompress", "--stdout"],
+    },
+    ContentEncoding {
+        name: "deflate",
+        pack: &["node", "--eval", DEFLATE],
+        unpack: &["node", "--eval", INFLATE],
+    },
+    ContentEncoding {
+        name: "br",
+        pack: &["node", "--eval", BROTLI],
+        unpack: &["node", "--eval", UNBROTLI],
+    },
+    ContentEncoding {
+        name: "zstd",
+        pack: &["zstd", "--stdout", "--quiet"],
+        unpack: &["zstd", "--decompress", "--stdout", "--quiet"],
+    },
+];
+
+const DEFLATE: &str = "const packer = require('zlib').createDeflate({ level: 1 }); \
+    process.stdin.pipe(packer).pipe(process.stdout)";
+const INFLATE: &str = "process.stdin.pipe(require('zlib').createInflate()).pipe(process.stdout)";
+const BROTLI: &str = "const zlib = require('zlib'); \
+    const params = { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 }; \
+    process.stdin.pipe(zlib.createBrotliCompress({ params })).pipe(process.stdout)";
+const UNBROTLI: &str =
+    "process.stdin.pipe(require('zlib').createBrotliDecompress()).pipe(process.stdout)";
+
+/// The output of a command for this input; `None` where its program is not installed.
+fn output_of(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    let child = Command::new(command[0])
+        .args(&command[1..])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn();
-    let Ok(mut program) = program else {
-        println!("skipped: gzip is not installed");
+    let Ok(mut child) = child else {
+        println!("skipped: {} is not installed", command[0]);
         return None;
     };
-    let mut input = program.stdin.take().expect("its input");
+    let mut stdin = child.stdin.take().expect("its input");
     let output = std::thread::scope(|scope| {
-        scope.spawn(move || input.write_all(bytes).expect("it reads"));
-        program.wait_with_output().expect("it packs")
+        scope.spawn(move || stdin.write_all(input).expect("it reads"));
+        child.wait_with_output().expect("it ends")
     });
+    assert!(output.status.success(), "{command:?}");
     Some(output.stdout)
 }
 
@@ -52,7 +93,8 @@ async fn failure_after(answer: CannedResponse) -> Option<String> {
     let before = home.notes.snapshot();
     let running =
         home.open_with_time_scale(settings(server.url("http")), TimeScale::divided_by(100)).await;
-    let conversation = running.send_and_wait(None, "Is it there?").await;
+    let turn = running.send_and_wait(None, "Is it there?");
+    let conversation = tokio::time::timeout(TEST_TIMEOUT, turn).await.expect("the turn ends");
     let view = running.view(&conversation).await;
     assert_eq!(user_messages(&view), ["Is it there?"], "the message is kept");
     assert_eq!(home.notes.snapshot(), before);
@@ -61,16 +103,48 @@ async fn failure_after(answer: CannedResponse) -> Option<String> {
 }
 
 const OK: &str = "200 OK\r\ncontent-type: text/event-stream\r\n";
-const GZIP: &str = "content-encoding: gzip\r\n";
+const JSON: &str = "200 OK\r\ncontent-type: application/json\r\n";
+const REFUSED: &str = "400 Bad Request\r\ncontent-type: application/json\r\n";
+const FAILED: &str = "500 Internal Server Error\r\ncontent-type: application/json\r\n";
+
+fn with_encoding(head: &str, encoding: &str) -> String {
+    format!("{head}content-encoding: {encoding}\r\n")
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_compressed_answer_is_refused_with_a_sentence() {
     let plain = complete_stream("Yes.");
     let (_, events) = plain.split_once("\r\n\r\n").expect("a head");
-    let Some(packed) = gzip(events.as_bytes()) else { return };
-    assert_eq!(failure_after(response(OK, events.as_bytes())).await, None, "the control");
-    let message = failure_after(response(&format!("{OK}{GZIP}"), &packed)).await.expect("refused");
-    assert!(message.ends_with("Check the server URL in Settings."), "{message}");
+    for head in [OK.to_owned(), with_encoding(OK, "identity")] {
+        let failure = failure_after(response(&head, events.as_bytes())).await;
+        assert_eq!(failure, None, "the control: {head}");
+    }
+    let packed = ENCODINGS
+        .iter()
+        .filter_map(|encoding| Some((encoding.name, output_of(encoding.pack, events.as_bytes())?)));
+    // An encoding that the head names is refused even where the events are not packed.
+    let named = ["gzip", "x-gzip", "compress", "deflate, br", "unheard-of"];
+    let named = named.map(|name| (name, events.as_bytes().to_vec()));
+    for (name, body) in packed.chain(named) {
+        let message = failure_after(response(&with_encoding(OK, name), &body)).await;
+        let message = message.unwrap_or_else(|| panic!("{name} is accepted"));
+        let sentence = " didn’t respond like ";
+        assert!(message.contains(sentence), "{name}: {message}");
+        assert!(message.ends_with(". Check the server URL in Settings."), "{name}: {message}");
+    }
+}
+
+/// Checks that an answer with this head and the packed body is refused in words and takes no memory.
+async fn assert_is_refused_cheaply(head: &str, bomb: &[u8]) {
+    let answer = response(head, bomb);
+    let memory = MemoryGrowth::start();
+    let message = failure_after(answer).await;
+    let growth = memory.peak_growth();
+    println!("memory={} KiB for {head:?}: {message:?}", growth >> 10);
+    let message = message.expect("it is refused");
+    assert!(message.ends_with('.') && !message.contains('\u{fffd}'), "{head}: {message:?}");
+    assert!(message.chars().all(|sign| !sign.is_control()), "{head}: {message:?}");
+    assert!(growth <= MAX_GROWTH, "{head}: {growth} bytes");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,47 +164,31 @@ async fn an_answer_that_unpacks_to_gigabytes_takes_no_memory() {
         assert!(output.status.success() && told.contains("1 passed"), "{told}\n{errors}");
         return;
     }
-    let Some(bomb) = gzip(&vec![b' '; UNPACKED_BYTES]) else { return };
-    assert!(bomb.len() < 4 << 20, "{} bytes", bomb.len());
+    let unpacked = vec![b' '; UNPACKED_BYTES];
+    let bombs = ENCODINGS.iter().filter_map(|encoding| {
+        let bomb = output_of(encoding.pack, &unpacked)?;
+        assert!(bomb.len() < 4 << 20, "{}: {} bytes", encoding.name, bomb.len());
+        Some((encoding, bomb))
+    });
+    let bombs: Vec<(&ContentEncoding, Vec<u8>)> = bombs.collect();
+    drop(unpacked);
     // The first start of the application takes memory of its own.
     let plain = CannedResponse::Whole(complete_stream("Yes."));
     assert_eq!(failure_after(plain).await, None);
-    let json = "200 OK\r\ncontent-type: application/json\r\n";
-    let heads = [
-        format!("{OK}{GZIP}"),
-        format!("{json}{GZIP}"),
-        format!("400 Bad Request\r\ncontent-type: application/json\r\n{GZIP}"),
-        format!("500 Internal Server Error\r\ncontent-type: application/json\r\n{GZIP}"),
+    for (encoding, bomb) in &bombs {
+        for head in [OK, JSON, REFUSED, FAILED] {
+            assert_is_refused_cheaply(&with_encoding(head, encoding.name), bomb).await;
+        }
         // Packed, and nobody says so.
-        OK.to_owned(),
-        json.to_owned(),
-    ];
-    for head in heads {
-        let answer = response(&head, &bomb);
-        let memory = MemoryGrowth::start();
-        let message = failure_after(answer).await;
-        let growth = memory.peak_growth();
-        println!("memory={} KiB for {:?}: {message:?}", growth >> 10, head.lines().next());
-        let message = message.expect("it is refused");
-        assert!(message.ends_with('.') && !message.contains('\u{fffd}'), "{head}: {message:?}");
-        assert!(message.chars().all(|sign| !sign.is_control()), "{head}: {message:?}");
-        assert!(growth <= MAX_GROWTH, "{head}: {growth} bytes");
+        for head in [OK, JSON] {
+            assert_is_refused_cheaply(head, bomb).await;
+        }
     }
-    // The control: who unpacks it needs more than that.
+    // The control: a program that unpacks it needs more than that.
     let memory = MemoryGrowth::start();
-    assert!(unpacked(&bomb).len() == UNPACKED_BYTES && memory.peak_growth() > MAX_GROWTH);
-}
-
-fn unpacked(bytes: &[u8]) -> Vec<u8> {
-    let mut program = Command::new("gzip")
-        .args(["--decompress", "--stdout"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("gzip runs");
-    let mut input = program.stdin.take().expect("its input");
-    std::thread::scope(|scope| {
-        scope.spawn(move || input.write_all(bytes).expect("it reads"));
-        program.wait_with_output().expect("it unpacks").stdout
-    })
+    for (encoding, bomb) in &bombs {
+        let unpacked = output_of(encoding.unpack, bomb).expect("it was there to pack");
+        assert_eq!(unpacked.len(), UNPACKED_BYTES, "{}", encoding.name);
+        assert!(memory.peak_growth() > MAX_GROWTH, "{}", encoding.name);
+    }
 }
