@@ -1,20 +1,27 @@
 //! The power is cut at durable steps of whole turns, with notes and database on one disk: after the next start
-//! everything continues, nothing is lost and nothing is done twice.
+//! everything continues, nothing is lost and nothing is done twice. The same holds for the changes of
+//! `vaultmate-cli ask --write`.
 //!
 //! `./dev faults` cuts at many points; with the tests runs a sample (`STORY_STRIDE`). It needs the right to mount.
 
-use std::collections::BTreeSet;
-use std::fs::OpenOptions;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use app::{App, DataDir};
-use protocol::changes::history::{UndoConflict, UndoScope};
+use protocol::changes::history::{ListApplied, UndoConflict, UndoScope};
 use protocol::chat::conversation_list::{ArchiveState, ListConversations};
+use protocol::{ResumePolicy, Settings};
+use serde_json::{Value, json};
 use testkit::fault_injection::PowerCutDisk;
+use testkit::stories::note_changes::{ADDED, EDITED, NOTES};
+use testkit::{Reply, ScriptedModel, TempVault};
 
+use crate::cli_ask::ask_command;
 use crate::durability::turn_sweep::{TurnSweepFixture, UndisturbedRun, run_undisturbed, stride};
+use crate::harness::test_app::{TestHome, run_command, settings_without_model};
 
 /// Of the steps that the kills are tried at, so many-th.
 const CUT_STRIDE: usize = 4;
@@ -130,4 +137,113 @@ async fn the_sweep_of_power_cuts_finds_a_disk_that_lies_about_syncing() {
     disk.cut_power().expect("the disk is mounted again");
     assert!(!stage.has_notes_of(&whole), "the lie was not found");
     stage.model.finish();
+}
+
+/// One answer of the model to `ask --write`: its calls, and the notes that they change, as they are afterwards.
+struct AskStep {
+    calls: Vec<(&'static str, Value)>,
+    notes: [(&'static str, &'static str); 2],
+}
+
+fn ask_steps() -> [AskStep; 2] {
+    let edit = |path: &str, old: &str, new: &str| {
+        ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
+    };
+    let added = vec![
+        ("append_file", json!({ "path": "List.md", "content": "- milk" })),
+        ("write_file", json!({ "path": ADDED[1].0, "content": ADDED[1].1 })),
+    ];
+    let edited = vec![edit("Beta.md", "other", "CHANGED"), edit("Deep/Gamma.md", "- two", "- TWO")];
+    [
+        AskStep { calls: added, notes: ADDED },
+        AskStep { calls: edited, notes: [EDITED[1], EDITED[2]] },
+    ]
+}
+
+/// When the power is cut.
+#[derive(Debug, Clone, Copy)]
+enum AskPowerCut {
+    /// While the model is asked for its next answer; it knows the results of its calls by then.
+    MidTurn,
+    /// After the program has ended.
+    AtEnd,
+}
+
+/// Runs `ask --write` until the calls of these answers are done and the power is to be cut.
+async fn run_ask_until(home: &TestHome, steps: &[AskStep], cut: AskPowerCut) {
+    let mut replies: Vec<Reply> =
+        steps.iter().map(|step| Reply::calls(step.calls.clone())).collect();
+    replies.push(match cut {
+        AskPowerCut::MidTurn => Reply::hang(),
+        AskPowerCut::AtEnd => Reply::text("All of it is done."),
+    });
+    let requests = replies.len();
+    let model = ScriptedModel::start(replies).await;
+    let mut command = ask_command(home, &model, &["--write", "Change the notes"]);
+    match cut {
+        AskPowerCut::MidTurn => {
+            let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = quiet.spawn().expect("it starts");
+            model.wait_for_request(requests).await;
+            child.kill().await.expect("it ran");
+        }
+        AskPowerCut::AtEnd => {
+            let said = run_command(&mut command).await;
+            assert_eq!(said.code, Some(0), "{said:?}");
+        }
+    }
+    model.finish();
+}
+
+/// All notes, without the files of the application and the trash.
+fn own_notes(home: &TestHome) -> BTreeMap<String, Vec<u8>> {
+    let files = home.notes.snapshot().into_iter();
+    let is_own = |path: &str| path.starts_with(".vaultmate") || path.starts_with(".trash");
+    files.filter(|(path, _)| !is_own(path)).collect()
+}
+
+/// The application opens and undoes every applied change, newest first.
+async fn undo_all_sets(home: &TestHome) {
+    let settings = Settings { resume: ResumePolicy::Never, ..settings_without_model() };
+    let running = home.open(settings).await;
+    let all = ListApplied { conversation: None, before: None };
+    let sets = running.app.list_applied(&all).await.expect("a list").sets;
+    assert!(!sets.is_empty(), "the ledger lists no change");
+    for set in sets {
+        let scope = UndoScope::ChangeSet { change_set: set.id };
+        let undone = running.app.undo(&scope).await.expect("undone");
+        assert_eq!((undone.conflicts, undone.left), (Vec::new(), 0));
+    }
+    running.quit().await;
+}
+
+/// A change that was told as done, to the model or to the user, is on the disk and in the ledger.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_that_ask_told_as_done_outlast_a_power_cut_and_can_be_undone() {
+    let Some(mut disk) = disk_or_skip() else { return };
+    let steps = ask_steps();
+    for (done, cut) in
+        [(1, AskPowerCut::MidTurn), (2, AskPowerCut::MidTurn), (2, AskPowerCut::AtEnd)]
+    {
+        let home = TestHome {
+            notes: TempVault::new_in(&disk.root(), &NOTES),
+            data: TempVault::new_in(&disk.root(), &[]),
+        };
+        let before = own_notes(&home);
+        disk.sync().expect("synced");
+        run_ask_until(&home, &steps[..done], cut).await;
+        // The control: a file that nobody synced is lost.
+        let unsynced = disk.root().join("unsynced");
+        fs::write(&unsynced, "x").expect("written");
+        disk.cut_power().expect("the disk is mounted again");
+        assert_ne!(fs::read(&unsynced).ok(), Some(b"x".to_vec()), "the control");
+
+        let mut expected = before.clone();
+        for (path, text) in steps[..done].iter().flat_map(|step| step.notes) {
+            expected.insert(path.to_owned(), text.into());
+        }
+        assert_eq!(own_notes(&home), expected, "{done} {cut:?}");
+        undo_all_sets(&home).await;
+        assert_eq!(own_notes(&home), before, "{done} {cut:?}");
+    }
 }
