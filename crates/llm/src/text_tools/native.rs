@@ -61,7 +61,8 @@ pub(super) fn native_tool_stream(
         tools,
         told: quotable,
         scan,
-        called: false,
+        written: None,
+        has_native_call: false,
         doubt,
         held: Some(String::new()),
         usage: TokenUsage::default(),
@@ -80,8 +81,10 @@ struct NativeToolStream {
     told: Arc<QuotableText>,
     /// Looks for calls in text that is not made of calls alone; `None` where all of it is shown.
     scan: Option<CallScanner>,
-    /// Whether such a call was found.
-    called: bool,
+    /// Such a call, until the end shows that the server found none itself: models also write a call down before
+    /// they make it.
+    written: Option<ModelEvent>,
+    has_native_call: bool,
     doubt: Option<SupportProbe>,
     /// Text that is not given out yet; `None` once the answer is known to be no call in text.
     held: Option<String>,
@@ -106,6 +109,8 @@ impl NativeToolStream {
                 Some(Ok(ModelEvent::Usage(usage))) => self.tell_usage(usage),
                 Some(Ok(event)) => {
                     self.confirm_support();
+                    self.has_native_call |=
+                        matches!(event, ModelEvent::Call(_) | ModelEvent::BrokenCall { .. });
                     self.ready.push_back(Ok(event));
                 }
                 Some(Err(error)) => {
@@ -188,24 +193,23 @@ impl NativeToolStream {
     }
 
     fn emit(&mut self, part: ExtractedPart) {
-        let event = match part {
-            ExtractedPart::Text(text) => ModelEvent::Text(text),
+        match part {
+            ExtractedPart::Text(text) => self.ready.push_back(Ok(ModelEvent::Text(text))),
             ExtractedPart::Call { tool, parameters: arguments } => {
-                self.called = true;
-                ModelEvent::Call(ToolCall { id: new_call_id().into(), tool, arguments })
+                let call = ToolCall { id: new_call_id().into(), tool, arguments };
+                self.written = Some(ModelEvent::Call(call));
             }
             ExtractedPart::NoCall { text, problem } => {
-                match call_formats::named_tool(&text, &self.tools) {
+                let tool = call_formats::named_tool(&text, &self.tools);
+                if tool.is_empty() {
                     // The words around it speak for an example of something else.
-                    tool if tool.is_empty() => ModelEvent::Text(text),
-                    tool => {
-                        self.called = true;
-                        ModelEvent::BrokenCall { id: new_call_id().into(), tool, problem }
-                    }
+                    self.ready.push_back(Ok(ModelEvent::Text(text)));
+                } else {
+                    let id = new_call_id().into();
+                    self.written = Some(ModelEvent::BrokenCall { id, tool, problem });
                 }
             }
-        };
-        self.ready.push_back(Ok(event));
+        }
     }
 
     async fn stop(&mut self, reason: StopReason, usage: TokenUsage) {
@@ -250,13 +254,17 @@ impl NativeToolStream {
             match part {
                 ExtractedPart::NoCall { text, .. } if is_cut => {
                     let tool = call_formats::named_tool(&text, &self.tools);
-                    self.ready.push_back(Ok(cut_call(new_call_id(), tool)));
+                    self.written = Some(cut_call(new_call_id(), tool));
                 }
                 part => self.emit(part),
             }
         }
+        let Some(call) = self.written.take().filter(|_| !self.has_native_call) else {
+            return reason;
+        };
+        self.ready.push_back(Ok(call));
         let is_whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
-        if self.called && is_whole { StopReason::ToolUse } else { reason }
+        if is_whole { StopReason::ToolUse } else { reason }
     }
 
     /// The tools did not reach the model: its answer without them is thrown away.

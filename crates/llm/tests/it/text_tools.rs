@@ -204,6 +204,18 @@ async fn a_call_with_words_around_it_is_one_from_a_server_on_this_computer() {
     let ending = world.say("What colour is the sky?").await;
     assert_eq!(ending.status, TurnStatus::Failed, "{ending:?}");
     assert!(!format!("{:?}", ending.message).contains("\"look\""), "{ending:?}");
+    // One that the server finds as well is made once.
+    let written = format!("Sure: {}", CALL.replace("sky", "sea"));
+    let native = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [{ "index": 0,
+        "id": "1", "function": { "name": "look", "arguments": "{\"what\": \"sky\"}" } }] },
+        "finish_reason": "tool_calls" }] });
+    let mut chunks = words(&written);
+    chunks.pop();
+    let answers = vec![data(&[chunks, vec![native]].concat()), say("It is blue.")];
+    let (ending, bodies) = turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
+    assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    let history = bodies[1]["messages"].to_string();
+    assert!(history.contains("sky 0") && !history.contains("sea 0"), "{history}");
     // The controls: other objects, and calls of other tools, are text.
     for text in ["Try {\"name\": \"Alice\", \"arguments\": {}} there.", "Use {{date}} {\"a\": 1}"] {
         let answers = vec![say_counted(text, 400)];
