@@ -17,6 +17,8 @@ pub(crate) const TWICE_FAILED: &str = "Not run: the same call with the same argu
      failed twice. Change the arguments or try another way.";
 pub(crate) const DUPLICATE_ID: &str =
     "Not run: another call of this message has the same id. Give each call its own id.";
+pub(crate) const REPEATED_CALL: &str = "Not run: this message has the same call with the same \
+     arguments already. To do it twice, call again after its result.";
 pub(crate) const TOO_MANY_CALLS: &str =
     "Not run: this turn has used all its calls. Say what is done and what is left.";
 pub(crate) const TOOL_FAILED: &str =

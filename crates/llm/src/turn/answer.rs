@@ -143,6 +143,8 @@ impl PartialAnswer {
                 Some(model_texts::DUPLICATE_ID.to_owned())
             } else if runnable >= cap {
                 Some(model_texts::too_many_in_message(cap))
+            } else if self.repeats_change(part, kinds) {
+                Some(model_texts::REPEATED_CALL.to_owned())
             } else {
                 runnable += 1;
                 None
@@ -161,6 +163,21 @@ impl PartialAnswer {
             batch.push(CallSlot::new(call, kind, refusal));
         }
         (batch, parts)
+    }
+
+    /// Whether this is a call of the model that does more than read and stands in the answer before. Small models
+    /// write a call several times; each would change the note once more.
+    fn repeats_change(&self, part: &AnswerPart, kinds: &BTreeMap<String, ToolKind>) -> bool {
+        let AnswerPart::Call(call) = part else { return false };
+        let is_read = kinds.get(&call.tool).is_none_or(|kind| *kind == ToolKind::Read);
+        let before = self.parts.iter().take_while(|other| !std::ptr::eq(*other, part));
+        !is_read
+            && before.into_iter().any(|other| match other {
+                AnswerPart::Call(other) => {
+                    other.tool == call.tool && other.arguments == call.arguments
+                }
+                _ => false,
+            })
     }
 }
 
@@ -184,4 +201,36 @@ fn unused(base: &str, ids: &mut BTreeSet<CallId>) -> CallId {
         n += 1;
     }
     candidate
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_change_that_stands_twice_in_an_answer_is_made_once() {
+        let kinds = [("read", ToolKind::Read), ("append", ToolKind::Change)];
+        let kinds = kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect();
+        let author = AnswerAuthor { server: "s".into(), model: "m".into() };
+        let refused = |calls: [(&str, u32); 4]| {
+            let mut answer = PartialAnswer::default();
+            for (id, (tool, argument)) in ["1", "2", "3", "4"].into_iter().zip(calls) {
+                let call =
+                    ToolCall { id: id.into(), tool: tool.into(), arguments: json!(argument) };
+                answer.receive(ModelEvent::Call(call));
+            }
+            let (batch, parts) = answer.batch(&kinds, &author, 16, &mut BTreeSet::new());
+            assert_eq!(parts.len(), 4, "all are stored");
+            let repeated = |result: &protocol::CallResult| {
+                result.output == model_texts::REPEATED_CALL && result.is_error
+            };
+            let results = batch.close(|_| "open").into_iter();
+            results.filter(repeated).map(|result| result.call.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(refused([("append", 1), ("read", 1), ("append", 1), ("append", 1)]), ["3", "4"]);
+        // The controls: other arguments, and calls that only read.
+        assert!(refused([("append", 1), ("append", 2), ("read", 1), ("read", 1)]).is_empty());
+    }
 }
