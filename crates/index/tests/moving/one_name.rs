@@ -51,7 +51,7 @@ fn check_growth(few: Duration, many: Duration) {
 }
 
 #[test]
-fn a_folder_of_notes_with_one_name_moves_at_a_cost_that_grows_with_their_number() {
+fn a_folder_with_notes_of_one_name_moves_at_a_cost_that_grows_with_their_number() {
     let (few, many) = (posts(500), posts(2_000));
     let rewriting = moved(&few);
     assert_eq!((rewriting.problems.len(), rewriting.files.len()), (0, 500));
