@@ -71,7 +71,7 @@ impl VaultReader for PlanReader<'_> {
 /// A text by hashes, to compare it with others.
 #[derive(Debug)]
 pub(super) struct NoteDigest {
-    /// The hash of all of it.
+    /// Equal texts have equal ones.
     pub(super) content: ContentHash,
     /// The hashes of its different lines in ascending order. Short lines are left out: they stand in every note.
     lines: Vec<u64>,
