@@ -394,6 +394,12 @@ fn replace(
             discard_old(vault, target, old, &note, before);
             Ok(id)
         }
+        Ok(EntryContent::File(newer)) => {
+            let outcome = roll_back(vault, target, after);
+            // A program that read the note meanwhile did not see it, and may save without it.
+            replaced_backup::keep_copy(vault, target.path(), &newer);
+            Err(outcome)
+        }
         _ => Err(roll_back(vault, target, after)),
     }
 }

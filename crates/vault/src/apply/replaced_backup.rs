@@ -1,5 +1,5 @@
-//! Old files of notes that are kept for a while, because nobody can tell whether another program still
-//! writes to them: on file systems without leases.
+//! Texts of notes that are kept for a while, because nobody can tell whether another program still needs them: old
+//! files on file systems without leases, and saves that were out of sight for a moment.
 
 use std::fs::File;
 use std::io::Write;
@@ -66,17 +66,34 @@ pub(crate) fn unlink_backup(vault: &Vault, target: &AtomicFile) {
 /// Saves `bytes` where nothing else can be done with them: in the trash, under a name like those of the old files
 /// there, and for good. Returns the name.
 pub(crate) fn save_in_trash(vault: &Vault, path: &NotePath, bytes: &[u8]) -> Result<String, Errno> {
-    let kept = backup_folder(vault)?;
+    save_in(&backup_folder(vault)?, path, bytes).map(|(name, _)| name)
+}
+
+/// Keeps `bytes` of a note in the trash as long as an old file. If there is no room for them, the log tells it.
+pub(crate) fn keep_copy(vault: &Vault, path: &NotePath, bytes: &[u8]) {
+    let kept = backup_folder(vault).and_then(|kept| {
+        remove_expired(&kept);
+        let (name, copy) = save_in(&kept, path, bytes)?;
+        let expiring = backup_name(path, &fs::fstat(&copy)?);
+        fs::renameat_with(&kept, &name, &kept, &expiring, RenameFlags::empty())
+    });
+    if let Err(error) = kept {
+        tracing::warn!(%error, "a text of a note that another program saved is not kept");
+    }
+}
+
+/// Saves `bytes` under a name without the size and time of a write: so they are never taken for those that were kept
+/// long enough.
+fn save_in(kept: &FolderHandle, path: &NotePath, bytes: &[u8]) -> Result<(String, File), Errno> {
     let number = fastrand::u64(..);
-    // No size and time of a write: so it is never taken for one that was kept long enough.
     let name = format!("{}-{number:016x} {}", now().as_millis(), path.name());
     let name = name.get(..name.floor_char_boundary(NAME_LIMIT)).unwrap_or(&name);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let mut copy = File::from(kept.open(name, flags, Mode::from_raw_mode(0o600))?);
     let written = copy.write_all(bytes).and_then(|()| copy.sync_all());
     written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    fs::fsync(&kept)?;
-    Ok(name.to_owned())
+    fs::fsync(kept)?;
+    Ok((name.to_owned(), copy))
 }
 
 /// Saves `bytes` as a new note in the folder of the one at `path`, with the owner and permissions
@@ -201,7 +218,14 @@ mod tests {
         save_copy(&vault, &path, b"late", &like).unwrap_err();
         let name = save_in_trash(&vault, &path, b"late").unwrap();
         remove_expired(&backup_folder(&vault).unwrap());
-        let kept = all.path().join(TRASH).join(BACKUP_FOLDER).join(name);
-        assert_eq!(std::fs::read(kept).unwrap(), b"late");
+        let kept = all.path().join(TRASH).join(BACKUP_FOLDER);
+        assert_eq!(std::fs::read(kept.join(&name)).unwrap(), b"late");
+        // The other one has a name that tells when it was kept long enough.
+        keep_copy(&vault, &path, b"newer");
+        let mut names = std::fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name());
+        let copy = names.find(|other| other.to_str() != Some(&name)).unwrap();
+        assert_eq!(std::fs::read(kept.join(&copy)).unwrap(), b"newer");
+        let stat = fs::stat(kept.join(&copy)).unwrap();
+        assert!(copy.to_str().unwrap().contains(&write_state(&stat)), "{copy:?}");
     }
 }

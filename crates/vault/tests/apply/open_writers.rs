@@ -177,7 +177,7 @@ enum Attempt {
 /// The result of a race.
 #[derive(Debug, Default)]
 struct Race {
-    /// Lines that were saved and are neither in the note nor in a file that is left.
+    /// Lines that were saved and are neither in the note, nor in a file that is left, nor kept in the trash.
     lost: usize,
     /// Whether the note lacks its beginning or its end.
     is_cut: bool,
@@ -221,7 +221,9 @@ fn race(save: Save, gap: Duration, rounds: usize, change: fn(&Folder, &Vault) ->
     race.is_cut = !now.starts_with("title") || !now.contains("\nend\n");
     race.left = folder.names().into_iter().filter(|name| name.ends_with(".tmp")).collect();
     let left = race.left.iter().map(|name| String::from_utf8(folder.read(name).unwrap()).unwrap());
-    let kept: Vec<_> = left.chain([now]).collect();
+    let trash = fs::read_dir(folder.root.join(".trash/vaultmate-replaced")).into_iter().flatten();
+    let in_trash = trash.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let kept: Vec<_> = left.chain([now]).chain(in_trash).collect();
     let is_kept = |round| kept.iter().any(|text| text.contains(&format!("line {round}\n")));
     race.lost = (0..rounds).filter(|round| !is_kept(*round)).count();
     race
