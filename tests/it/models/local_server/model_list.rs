@@ -51,11 +51,11 @@ async fn the_list_of_a_server_is_kept_when_settings_change_until_another_server_
         price: Some(price),
         ..ModelInfo::default()
     };
-    assert_eq!(listed_models(&running).await, [far.clone()]);
+    assert_eq!(listed_models(&running).await, std::slice::from_ref(&far));
 
     change(&running, |settings| settings.model = "maker/far".into()).await;
     change(&running, |settings| settings.mode = protocol::Mode::ReadOnly).await;
-    assert_eq!(listed_models(&running).await, [far.clone()]);
+    assert_eq!(listed_models(&running).await, std::slice::from_ref(&far));
     // The user's own facts come first, and go again.
     let own = ModelInfo { id: "maker/far".into(), window: Some(9_000), ..ModelInfo::default() };
     change(&running, |settings| settings.models = vec![own]).await;
