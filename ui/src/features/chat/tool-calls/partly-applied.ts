@@ -25,10 +25,7 @@ interface Mixed {
 /** By the key of the call. */
 export type Places = ReadonlyMap<string, 'applied' | 'rejected'>;
 
-export function mixedIn(
-  items: readonly ChatItem[],
-  { decisions }: DecidedCalls,
-): readonly Mixed[] {
+export function mixedIn(items: readonly ChatItem[], { decisions }: DecidedCalls): readonly Mixed[] {
   const mixed = items.flatMap((item) => {
     if (item.type !== 'decision') return [];
     return item.applied
