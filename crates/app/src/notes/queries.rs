@@ -22,7 +22,7 @@ use crate::vault_session::VaultSession;
 const MAX_NAMES: usize = 50;
 /// How many lines a search shows.
 const MAX_LINES: u16 = 200;
-/// A note with more matches takes no place of others.
+/// More matches of one note are left out, so that those of other notes have room.
 const MAX_LINES_PER_NOTE: u16 = 5;
 /// How many words, notes or tasks a list shows.
 const MAX_LIST_ENTRIES: usize = 500;

@@ -182,7 +182,7 @@ impl CallScanner {
             (ScanState::Text, b'\\') => self.inside = ScanState::Escape,
             (ScanState::Escape, b' '..) => self.inside = ScanState::Text,
             (ScanState::Text, b'"') => self.inside = ScanState::Object,
-            // What is meant as a call is told of as one, though no string holds a line end.
+            // A broken call is still told as one, though no string of JSON holds a line end.
             (ScanState::Text | ScanState::Escape, ..b' ') if self.is_meant_as_a_call() => {
                 self.inside = ScanState::Text;
             }

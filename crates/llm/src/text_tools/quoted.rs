@@ -209,7 +209,7 @@ fn written_as_json(words: &str) -> String {
 }
 
 /// The text with each escape of JSON, Markdown and HTML replaced by what it stands for; `None` when it has none.
-/// Whoever quotes a note leaves those of its format out.
+/// A model that quotes a note leaves out the escapes of its format.
 fn decode_escapes(text: &str) -> Option<String> {
     let (mut decoded, mut rest) = (String::new(), text);
     let mut has_escapes = false;

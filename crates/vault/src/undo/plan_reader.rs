@@ -71,7 +71,7 @@ impl VaultReader for PlanReader<'_> {
 /// A text by hashes, to compare it with others.
 #[derive(Debug)]
 pub(super) struct NoteDigest {
-    /// Equal texts have equal ones.
+    /// Tells whether another note has exactly the same text.
     pub(super) content: ContentHash,
     /// The hashes of its different lines in ascending order. Short lines are left out: they stand in every note.
     lines: Vec<u64>,

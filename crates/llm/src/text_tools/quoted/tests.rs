@@ -169,7 +169,7 @@ fn a_call_with_a_problem_is_repeated_too() {
         assert!(call_of_note.arguments.is_err(), "{call}");
         assert!(told(&format!("See:\n> {call}")).repeats(&call_of_note), "{call}");
         assert!(!told("See Inbox.md and Paris.").repeats(&call_of_note), "the control: {call}");
-        // What cannot be read is known by how it begins.
+        // A call that cannot be read is known by its beginning.
         let cut = call.get(..call.len() - 2).unwrap();
         let spaced = cut.replace(": ", ":\n  ");
         assert!(told(&format!("See:\n{spaced}")).contains_beginning(&format!("{cut} so it says")));
