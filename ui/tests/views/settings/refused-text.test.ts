@@ -150,7 +150,7 @@ describe('a list of the settings that changes elsewhere while a text for it is r
     // The control: the line that the user removed is removed.
     await waitFor(() => expect(saved()).toEqual(['A', 'C', 'B']));
     await waitFor(() => expect(field).toHaveValue('A\nC\nB'));
-    // What stands in the field by now may be removed too, and takes another order.
+    // A line that is in the field by now may be removed too, and takes another place.
     await type('B\nA');
     await waitFor(() => expect(saved()).toEqual(['B', 'A']));
   });
