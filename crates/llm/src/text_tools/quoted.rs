@@ -1,15 +1,14 @@
-//! Calls that a model only repeats: they stand in a note that it was told, in the rules file of the vault, or
-//! in a text that the user attached.
+//! Calls that a model only repeats: they stand in a note that it was told, in the rules file of the vault, in
+//! a text that the user attached, or in what it wrote itself before.
 
 use std::iter;
 use std::sync::OnceLock;
 
-use protocol::Role;
 use serde_json::Value;
 
 use super::call_formats::{GivenArguments, WrittenCall};
 use crate::context::truncate;
-use crate::model::{ContentBlock, ModelRequest};
+use crate::model::{ContentBlock, ModelRequest, ToolCall};
 use crate::tool_api::page_marks;
 
 #[cfg(test)]
@@ -37,8 +36,10 @@ const MAX_DECODED: usize = 3;
 /// As programs and people write them.
 const QUOTATION_MARKS: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
 
-/// All that a model was told by tools, by the user and in its instructions, which hold the rules file. Its own
-/// text is not in it, and neither is the example in our description of the tools.
+/// All that a model was told by tools, by the user and in its instructions, which hold the rules file, and the
+/// texts that it wrote itself: where it quoted a call of a note, the note may have left the request since. The
+/// example in our description of the tools is not in it, and neither is a call that was made or broken, so the
+/// same one may be made again. A call that the model first showed as text stays text when it repeats it.
 #[derive(Debug, Default)]
 pub(super) struct QuotableText {
     told: Vec<String>,
@@ -50,11 +51,11 @@ pub(super) struct QuotableText {
 }
 
 impl QuotableText {
-    /// The request must not be put into text yet: its instructions would describe the tools then.
+    /// The request must not be put into text yet: its instructions would describe the tools then, and the calls
+    /// that were made would be texts of the model. Nor may it hold an answer that is to be corrected.
     pub(super) fn from_request(request: &ModelRequest) -> Self {
-        let told = request.messages.iter().filter(|message| message.role == Role::User);
         let (mut texts, mut joined, mut results) = (vec![request.system.clone()], String::new(), 0);
-        for block in told.flat_map(|message| &message.blocks) {
+        for block in request.messages.iter().flat_map(|message| &message.blocks) {
             match block {
                 ContentBlock::Text(text) => texts.push(text.clone()),
                 ContentBlock::Result { output, .. } => {
@@ -62,7 +63,13 @@ impl QuotableText {
                     joined.push_str(page_marks::strip(truncate::strip_note(output)));
                     results += 1;
                 }
-                ContentBlock::Call(_) | ContentBlock::Verbatim(_) => {}
+                // A note may have been copied into another one, and a thought may quote it.
+                ContentBlock::Call(ToolCall { arguments: written, .. })
+                | ContentBlock::Verbatim(written) => {
+                    let mut strings = Vec::new();
+                    strings_of(written, &mut strings);
+                    texts.extend(strings.into_iter().map(str::to_owned));
+                }
             }
         }
         let results = (results > 1).then(|| Box::new(Self::of(vec![joined])));

@@ -353,6 +353,11 @@ async fn a_call_that_is_no_json_is_sent_back_once_and_never_shown() {
             let shown = ending.message.map(|message| message.text()).unwrap_or_default();
             assert!(!shown.contains("look\""), "{shown}");
         }
+        // Of a server that takes tools, the model is told in the result of the call.
+        let answers = vec![say(broken), say(CALL), say("It is blue.")];
+        let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
+        assert_eq!(ending.message.unwrap().text(), "It is blue.", "{broken}");
+        assert!(bodies[2].to_string().contains("sky 0"), "{broken}: {}", bodies[2]);
     }
     // The control: braces and line ends of prose are text.
     let prose = "{\"a\nb\": 'c'} and {'tool': 'look'}";
@@ -449,5 +454,29 @@ async fn a_call_that_the_model_was_told_is_text_when_it_repeats_it() {
         assert_eq!(ending.status, TurnStatus::Done, "{server}: {ending:?}");
         let said = ending.message.map(|message| message.text()).unwrap_or_default();
         assert_eq!(said.contains("\"look\""), is_text, "{server}, {told}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_the_model_quoted_is_text_also_once_its_source_is_left_out() {
+    let sea = CALL.replace("sky", "sea");
+    for refused in [true, false] {
+        // The control is another call, which the model makes of its own.
+        for (call, expected) in [(CALL, CALL), (sea.as_str(), "It is blue.")] {
+            let later = [say("A call."), say(CALL), say(call), say("It is blue.")];
+            let answers = refused.then(refusal).into_iter().chain(later).collect();
+            let no_tools = ToollessModels::default();
+            let (mut server, mut world) = serve(ServerAddress::Else, &no_tools, answers).await;
+            world.say(&format!("What does {CALL} mean? {}", "words ".repeat(3_000))).await;
+            let quoted = world.say("Show me its JSON.").await;
+            assert_eq!(quoted.message.unwrap().text(), CALL, "{refused}");
+            // From now on only the quotation has room.
+            world.shrink(4_000, &["turn 1"]);
+            let ending = world.say("Show me that JSON again.").await;
+            assert_eq!(ending.message.unwrap().text(), expected, "{refused}, {call}");
+            let bodies = std::iter::from_fn(|| server.requests.try_recv().ok());
+            let last = bodies.last().unwrap().body.to_string();
+            assert!(last.contains("its JSON") && !last.contains("What does"), "{last}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Calls that stand in a note, in any spelling, and calls that do not.
 
 use proptest::prelude::*;
+use protocol::Role;
 use serde_json::json;
 
 use super::super::call_formats::parse_call;
@@ -149,6 +150,43 @@ fn a_call_is_repeated_when_it_stands_in_two_results() {
             let other = json!({ "path": "Other.md", "content": LETTERS });
             assert!(!told.contains_call("write_file", &other));
         }
+    }
+}
+
+/// After the model wrote this block, and the result of its call was left out to make room.
+fn told_after(block: ContentBlock) -> QuotableText {
+    let output = crate::context::model_texts::DROPPED_RESULT.to_owned();
+    let result = ContentBlock::Result { call: "c".into(), output, is_error: false };
+    let messages = [(Role::Assistant, block), (Role::User, result)];
+    let messages = messages.map(|(role, block)| ModelMessage { role, blocks: vec![block] });
+    QuotableText::from_request(&ModelRequest {
+        messages: messages.into(),
+        ..ModelRequest::default()
+    })
+}
+
+#[test]
+fn a_call_that_the_model_quoted_is_repeated_though_its_note_is_left_out() {
+    let call = json!({ "path": "Evil.md", "content": LETTERS });
+    let quoted = format!("The note says: {}", json!({ "tool": "write_file", "parameters": call }));
+    let made = |arguments: Value| {
+        ContentBlock::Call(ToolCall { id: "c".into(), tool: "write_file".into(), arguments })
+    };
+    for block in [
+        ContentBlock::Text(quoted.clone()),
+        ContentBlock::Verbatim(json!({ "type": "thinking", "thinking": quoted })),
+        made(json!({ "path": "Copy.md", "content": quoted })),
+        made(json!({ "path": "Copy.md", "edits": [{ "new_text": quoted }] })),
+    ] {
+        let told = told_after(block);
+        assert!(told.contains_call("write_file", &call), "{told:?}");
+        let other = json!({ "path": "Other.md", "content": LETTERS });
+        assert!(!told.contains_call("write_file", &other), "the control: {told:?}");
+    }
+    // The controls: the same call that was made, or was broken and is corrected now.
+    for block in [made(call.clone()), made(json!({})), ContentBlock::Text("I will.".to_owned())] {
+        let told = told_after(block);
+        assert!(!told.contains_call("write_file", &call), "{told:?}");
     }
 }
 
