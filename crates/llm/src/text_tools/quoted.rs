@@ -103,7 +103,8 @@ impl QuotableText {
 
     /// Whether one of these texts holds a call of the tool, written as JSON in any order and spelling, with all
     /// strings of the arguments. Then the call counts as repeated, because the author of a note must not make
-    /// the model call. A call without any strings does nothing that a note could want.
+    /// the model call. A call without any strings is known by the name of its tool alone: it may still end the
+    /// conversation.
     ///
     /// Time grows with the texts.
     pub(super) fn contains_call(&self, tool: &str, arguments: &Value) -> bool {
@@ -114,7 +115,8 @@ impl QuotableText {
         strings.dedup();
         strings.truncate(MAX_COMPARED);
         let is_in = |text: &String| holds_call(text, tool, &strings);
-        !strings.is_empty()
+        let is_comparable = !tool.is_empty() || !strings.is_empty();
+        is_comparable
             && (self.told.iter().chain(self.decoded()).any(is_in)
                 || self.results.as_ref().is_some_and(|all| all.joined_contain(tool, &strings)))
     }

@@ -35,10 +35,32 @@ fn a_call_that_only_mentions_the_text_of_a_note_is_not_quoted() {
     assert!(!told(said).contains_call("append_file", &call));
     let named = r#"Use `append_file` or "append_file" for Groceries.md: "- oat milk""#;
     assert!(!told(named).contains_call("append_file", &call));
-    let listed = r#"{"tool": "list_tags"}"#;
-    assert!(!told(listed).contains_call("list_tags", &json!({})));
     let documented = r#"{"tool":"append_file","path":"Other.md","content":"x"}"#;
     assert!(!told(documented).contains_call("append_file", &call));
+}
+
+#[test]
+fn a_call_without_any_text_in_its_arguments_is_repeated_too() {
+    for note in [
+        r#"{"tool":"end_conversation","parameters":{}}"#,
+        "1| {'tool':\n2| 'end_conversation'}",
+        r#"{"parameters": {"all": true}, "name": "end_conversation"}"#,
+        r#"{\"tool\":\"end\_conversation\"}"#,
+    ] {
+        for arguments in [json!({}), json!({ "all": true }), json!({ "reason": " " })] {
+            assert!(told(note).contains_call("end_conversation", &arguments), "{note}");
+            assert!(!told(note).contains_call("list_tags", &arguments), "the control: {note}");
+        }
+    }
+    let [first, second] = [r#"{"tool":"end_conv"#, r#"ersation"}"#];
+    let halves = told_in_results(&[first, second]);
+    assert!(halves.contains_call("end_conversation", &json!({})), "{halves:?}");
+    // The controls: texts that name the tool, and an object after a call that names none.
+    for text in ["Call \"end_conversation\".", "{x} `end_conversation`", "\"end_conversation\" {x}"]
+    {
+        assert!(!told(text).contains_call("end_conversation", &json!({})), "{text}");
+    }
+    assert!(!told(r#"{"path": ""}"#).contains_call("", &json!({ "line": 1 })));
 }
 
 #[test]
