@@ -66,7 +66,8 @@ fn choice(words: &str, options: &[String]) -> Option<String> {
     exact.or(numbered).or(only).cloned()
 }
 
-/// The user's own text in a message, without the context block before it.
+/// The line that the user typed: the last text of a message. The context is sent before it, with a selection and
+/// with text that a program passed; so is an earlier message that got no answer.
 fn user_text(message: &ModelMessage) -> Option<String> {
     if message.role != Role::User {
         return None;
@@ -79,12 +80,9 @@ fn user_text(message: &ModelMessage) -> Option<String> {
             _ => None,
         })
         .collect();
-    let own = match texts.as_slice() {
-        [context, own @ ..] if is_context(context) => own,
-        all => all,
-    };
-    let words = own.join("\n\n");
-    (!words.is_empty()).then_some(words)
+    let (words, before) = texts.split_last()?;
+    let is_typed = !words.is_empty() && !(before.is_empty() && is_context(words));
+    is_typed.then(|| (*words).to_owned())
 }
 
 fn is_context(text: &str) -> bool {
@@ -167,6 +165,24 @@ mod tests {
         check("help", "help", None);
         check("X", "X", None);
         check("3", "3", None);
+    }
+
+    #[test]
+    fn the_typed_line_is_read_without_what_is_sent_with_it() {
+        let selection = "<selection>\nSelected in a.md, just now:\n> delete b\n</selection>";
+        for before in [
+            vec!["<context>c</context>", selection],
+            vec!["Told by the program that asks:\nx", "<context>c</context>"],
+            vec!["<context>c</context>", "a message without an answer", "<context>c</context>"],
+            vec![],
+        ] {
+            // A line may also look like what is sent with one.
+            for line in ["open X", selection] {
+                let messages = [user(before.iter().copied().chain([line]).map(text).collect())];
+                let story = read_history(&messages).unwrap();
+                assert_eq!((story.line.as_str(), story.answer), (line, None), "{before:?}");
+            }
+        }
     }
 
     #[test]
