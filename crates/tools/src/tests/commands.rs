@@ -140,6 +140,25 @@ async fn a_name_that_several_notes_have_is_asked_about_and_the_answer_goes_on() 
 }
 
 #[tokio::test]
+async fn the_word_of_a_command_is_no_answer_though_only_one_option_has_it() {
+    let mut chat = CommandChat::over(&[
+        ("2026-11-21.md", b"woke\n"),
+        ("Today/List.md", b"- x\n"),
+        ("b/List.md", b"- y\n"),
+    ]);
+    for (line, reply) in [("today", "Opened 2026-11-21."), ("Today", "Opened 2026-11-21.")] {
+        let question = chat.types("append milk to List").await;
+        assert!(question.starts_with("Several notes are called “List”."), "{question}");
+        assert_eq!(chat.types(line).await, reply);
+        assert_eq!(chat.bench.text("Today/List.md"), "- x\n");
+    }
+    // The control: a part of the option that is no command.
+    chat.types("append milk to List").await;
+    assert_eq!(chat.types("today/").await, "Added 1 line to List.");
+    assert_eq!(chat.bench.text("Today/List.md"), "- x\n- milk\n");
+}
+
+#[tokio::test]
 async fn a_text_is_replaced_where_it_stands_once() {
     let mut chat = CommandChat::over(&[("Trip.md", b"train at 9\nbus at 9\n")]);
     let said = chat.types("replace \"train at 9\" with \"train at 10\" in Trip").await;

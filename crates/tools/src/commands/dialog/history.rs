@@ -3,7 +3,7 @@
 use llm::model::{ContentBlock, ModelMessage, ToolCall};
 use protocol::{CallId, Role};
 
-use crate::commands::CompletedCall;
+use crate::commands::{COMMANDS, CompletedCall};
 
 /// The command that is under way.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,14 +55,16 @@ fn options(messages: &[ModelMessage], index: usize) -> Option<Vec<String>> {
     Some(options.iter().filter_map(|option| Some(option.as_str()?.to_owned())).collect())
 }
 
-/// The option that `words` choose: by its text, by its number, or by a part that only it has.
+/// The option that `words` choose: by its text, by its number, or by a part that only it has, unless that is
+/// the word of a command.
 fn choice(words: &str, options: &[String]) -> Option<String> {
     let words = words.trim().to_lowercase();
     let numbered =
         words.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));
     let exact = options.iter().find(|option| option.to_lowercase() == words);
     let mut containing = options.iter().filter(|option| option.to_lowercase().contains(&words));
-    let only = containing.next().filter(|_| containing.next().is_none());
+    let is_command = COMMANDS.iter().any(|entry| entry.word == words);
+    let only = containing.next().filter(|_| !is_command && containing.next().is_none());
     exact.or(numbered).or(only).cloned()
 }
 
