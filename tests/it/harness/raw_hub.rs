@@ -116,9 +116,13 @@ impl RawHubLink {
 
     /// Sends a message under an id of the test's choice.
     pub(crate) async fn deliver(&mut self, id: &str, text: &str) {
+        self.deliver_sent_at(id, text, "2026-01-01").await;
+    }
+
+    /// Sends a message under an id of the test's choice, as sent at this time.
+    pub(crate) async fn deliver_sent_at(&mut self, id: &str, text: &str, sent_at: &str) {
         let metadata = json!({ "inputMethod": "voice" });
-        let payload =
-            json!({ "id": id, "text": text, "timestamp": "2026-01-01", "metadata": metadata });
+        let payload = json!({ "id": id, "text": text, "timestamp": sent_at, "metadata": metadata });
         self.send(&json!({ "type": "message", "payload": payload })).await;
     }
 

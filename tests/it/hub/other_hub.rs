@@ -167,6 +167,26 @@ async fn a_hub_that_has_restarted_may_use_an_id_for_another_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_has_restarted_may_send_the_same_text_under_an_id_on_another_day() {
+    let (home, hub) = (TestHome::new(&NOTES), RawHub::bind().await);
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    let first = "2026-01-01T08:00:00Z";
+    line.deliver_sent_at("m-1", "remember milk", first).await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    let saved = answer("m-1", "notification", "Saved to inbox/Inbox.md.");
+    assert_eq!(next(&mut line).await, saved);
+    change_database(&home, &["UPDATE inbox SET received_at = received_at - 86400000"]).await;
+    line.deliver_sent_at("m-1", "remember milk", first).await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""));
+    line.deliver_sent_at("m-1", "remember milk", &jiff::Timestamp::now().to_string()).await;
+    assert_eq!(next(&mut line).await, answer("m-1", "ack", ""), "nothing more about the repeat");
+    assert_eq!(next(&mut line).await, saved, "worked on again");
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- remember milk\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn answers_that_were_stored_before_hubs_had_ids_are_for_the_configured_hub() {
     let gate = Gate::closed();
     let replies = vec![Reply::text("It leaves at nine.").gated(&gate), Reply::text("At ten.")];

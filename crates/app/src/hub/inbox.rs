@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
 use protocol::{
-    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, OpenTurn, TurnId,
-    TurnStatus, UserError,
+    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, OpenTurn, Timestamp,
+    TurnId, TurnStatus, UserError,
 };
 use store::{DeliveredMessage, DeliveryOutcome, InboxRow, TurnChanges};
 use tokio::sync::{mpsc, watch};
@@ -102,6 +102,7 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
         id: message.id.clone(),
         text: message.text.clone(),
         origin: message.origin,
+        sent_at: message.raw_timestamp.as_deref().and_then(parse_timestamp),
     };
     let came: Vec<DeliveredMessage> = messages.iter().map(delivered).collect();
     match vault.store.inbox_insert(&came, MAX_QUEUED, now()).await {
@@ -124,6 +125,12 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
             messages.into_iter().for_each(|message| message.receipt.reject(&why));
         }
     }
+}
+
+/// The time that a hub gives with a message, if it is a date and a time with an offset.
+fn parse_timestamp(raw: &str) -> Option<Timestamp> {
+    let at: jiff::Timestamp = raw.parse().ok()?;
+    Some(Timestamp(at.as_millisecond()))
 }
 
 /// A message whose next turn could not be begun.

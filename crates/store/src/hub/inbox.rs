@@ -19,6 +19,10 @@ const UNNAMED_HUB: &str = "hub";
 /// has restarted may count from the beginning again.
 const ID_REUSE_MS: i64 = 60_000;
 
+/// The time after which the same text under the id of a finished message may be another message. A hub that
+/// repeats one repeats the time that it was sent at, so a repeat is recognized after that too.
+const REPEAT_MS: i64 = 24 * 60 * 60 * 1_000;
+
 /// Between the id of a hub and our number for a later message under it. No id of a hub has a control
 /// character.
 const REUSE_SEPARATOR: char = '\n';
@@ -61,6 +65,8 @@ pub struct DeliveredMessage {
     pub text: String,
     /// Spoken or typed.
     pub origin: Origin,
+    /// When the hub says it was sent; `None` where it gives no time that can be read.
+    pub sent_at: Option<Timestamp>,
 }
 
 /// The result of storing an incoming message.
@@ -72,7 +78,7 @@ pub enum DeliveryOutcome {
     Known,
     /// A message with this id came just before, with a different text, which stays.
     Differs,
-    /// A message with this id and a different text is still worked on, and this one is not stored.
+    /// Another message with this id is still worked on, and this one is not stored.
     IdInUse,
     /// Too many are open, and it is not.
     Full,
@@ -81,7 +87,8 @@ pub enum DeliveryOutcome {
 impl Store {
     /// Stores messages as they came, in one commit, as long as not more than `most` of all hubs are
     /// neither done nor parked. Says of each what became of it. A different text under the id of a
-    /// finished message, more than a minute later, is stored as a message of its own.
+    /// finished message, more than a minute later, is stored as a message of its own; so is the same
+    /// text that comes, and was sent, at least a day later.
     pub async fn inbox_insert(
         &self,
         messages: &[DeliveredMessage],
@@ -178,13 +185,7 @@ async fn insert(
     for message in messages {
         let id = match earlier(db, message).await? {
             None => Ok(message.id.clone()),
-            Some(known) if known.is_same => Err(DeliveryOutcome::Known),
-            Some(known) if at.0.saturating_sub(known.received_at) < ID_REUSE_MS => {
-                Err(DeliveryOutcome::Differs)
-            }
-            Some(known) if known.is_open => Err(DeliveryOutcome::IdInUse),
-            // Unique: it is later than all before it.
-            Some(_) => Ok(format!("{}{REUSE_SEPARATOR}{}", message.id, at.0)),
+            Some(known) => known.id_for(message, at),
         };
         taken.push(match id {
             Err(outcome) => outcome,
@@ -199,20 +200,46 @@ async fn insert(
     Ok(taken)
 }
 
-/// A message that came earlier under the same id.
+/// A message that came earlier under the same id, and what is known of all of them.
 struct EarlierMessage {
-    is_same: bool,
+    is_same_text: bool,
     is_open: bool,
     received_at: i64,
+    /// Whether any of them is open.
+    is_any_open: bool,
+    /// When the last of them came.
+    last_received_at: i64,
 }
 
-/// The message with the same id and words, or else the last with the same id.
+impl EarlierMessage {
+    /// The id under which `message` is stored beside it; `Err` where it is not stored.
+    fn id_for(&self, message: &DeliveredMessage, at: Timestamp) -> Result<String, DeliveryOutcome> {
+        // The clock of a hub may be ahead of ours.
+        let sent_at = message.sent_at.map_or(at, |sent_at| sent_at.min(at));
+        let is_recent = sent_at.0.saturating_sub(self.received_at) < REPEAT_MS;
+        if self.is_same_text && (self.is_open || is_recent) {
+            return Err(DeliveryOutcome::Known);
+        }
+        if at.0.saturating_sub(self.last_received_at) < ID_REUSE_MS {
+            return Err(DeliveryOutcome::Differs);
+        }
+        if self.is_any_open {
+            return Err(DeliveryOutcome::IdInUse);
+        }
+        // Unique: it is later than all before it.
+        Ok(format!("{}{REUSE_SEPARATOR}{}", message.id, at.0))
+    }
+}
+
+/// The last message with the same id and text, or else the last with the same id.
 async fn earlier(
     db: &mut SqliteConnection,
     message: &DeliveredMessage,
 ) -> Result<Option<EarlierMessage>, sqlx::Error> {
     sqlx::query(
-        "SELECT text = ?5 AS same, state = 'open' AS open, received_at FROM inbox
+        "SELECT text = ?5 AS same, state = 'open' AS open, received_at,
+             max(state = 'open') OVER () AS any_open, max(received_at) OVER () AS last_received_at
+         FROM inbox
          WHERE hub = ?1 AND (id = ?2 OR id > ?3 AND id < ?4)
          ORDER BY same DESC, number DESC LIMIT 1",
     )
@@ -223,9 +250,11 @@ async fn earlier(
     .bind(&message.text)
     .try_map(|row: SqliteRow| {
         Ok(EarlierMessage {
-            is_same: row.try_get("same")?,
+            is_same_text: row.try_get("same")?,
             is_open: row.try_get("open")?,
             received_at: row.try_get("received_at")?,
+            is_any_open: row.try_get("any_open")?,
+            last_received_at: row.try_get("last_received_at")?,
         })
     })
     .fetch_optional(db)

@@ -14,7 +14,7 @@ fn delivered(id: &str, text: &str) -> DeliveredMessage {
 
 fn delivered_by(hub: &str, id: &str, text: &str) -> DeliveredMessage {
     let (hub, id, text) = (hub.into(), id.into(), text.into());
-    DeliveredMessage { hub, id, text, origin: Origin::HubVoice }
+    DeliveredMessage { hub, id, text, origin: Origin::HubVoice, sent_at: None }
 }
 
 async fn deliver(
@@ -269,6 +269,34 @@ async fn another_text_under_the_id_of_a_finished_message_is_a_message_of_its_own
     // An id that only begins alike is another one.
     assert!(is_new(&story, "m10", "Words", 300_000).await);
     assert_eq!(late("Words", 300_000).await, DeliveryOutcome::IdInUse);
+}
+
+#[tokio::test]
+async fn the_same_text_under_the_id_of_a_finished_message_is_another_one_on_another_day() {
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    let story = TestConversation::begin().await;
+    is_new(&story, "m1", "Buy milk", 0).await;
+    let late = async |sent_at: Option<i64>, at| {
+        let sent_at = sent_at.map(Timestamp);
+        deliver(&story, &[DeliveredMessage { sent_at, ..delivered("m1", "Buy milk") }], at).await[0]
+    };
+    assert_eq!(late(Some(2 * DAY), 2 * DAY).await, DeliveryOutcome::Known, "it is worked on");
+    story.store.inbox_done(&push("Saved", 1)).await.expect("done");
+    for sent_at in [None, Some(DAY - 1), Some(3 * DAY)] {
+        let repeat = late(sent_at, DAY - 1).await;
+        assert_eq!(repeat, DeliveryOutcome::Known, "of the same day: {sent_at:?}");
+    }
+    assert_eq!(late(Some(1), 2 * DAY).await, DeliveryOutcome::Known, "sent on the first day");
+    assert_eq!(late(Some(DAY), DAY).await, DeliveryOutcome::New);
+    assert_eq!(late(Some(DAY), DAY + 1).await, DeliveryOutcome::Known);
+    let row = story.store.inbox_next().await.expect("read").expect("the second");
+    assert_eq!((row.text.as_str(), id_at_hub(&row.id)), ("Buy milk", "m1"));
+    let said = OutboxPush { message_id: row.id, ..push("Milk again", DAY) };
+    story.store.inbox_done(&said).await.expect("done");
+    let together = ["Buy beer", "Buy milk"].map(|text| delivered("m1", text));
+    let taken = deliver(&story, &together, 2 * DAY).await;
+    assert_eq!(taken, [DeliveryOutcome::New, DeliveryOutcome::Differs], "one id, one moment");
+    assert_eq!(late(None, 2 * DAY + 60_000).await, DeliveryOutcome::IdInUse, "beer is worked on");
 }
 
 #[tokio::test]

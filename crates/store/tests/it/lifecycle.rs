@@ -201,11 +201,15 @@ async fn the_day_of_a_deleted_hub_conversation_may_begin_another() {
     assert!(row.from_hub);
 }
 
+fn delivered(id: &str, text: &str) -> DeliveredMessage {
+    let (hub, id, text) = ("hub".into(), id.into(), text.into());
+    DeliveredMessage { hub, id, text, origin: Origin::HubText, sent_at: None }
+}
+
 /// A conversation with a row in every table that a conversation has rows in.
 async fn with_every_table(conversation: &TestConversation) {
     let store = &conversation.store;
-    let (id, text) = ("m1".to_owned(), "Buy a xylophone".to_owned());
-    let message = DeliveredMessage { hub: "hub".into(), id, text, origin: Origin::HubText };
+    let message = delivered("m1", "Buy a xylophone");
     store.inbox_insert(&[message], 10, Timestamp(1)).await.expect("stored");
     store.inbox_assign_turn("hub", "m1", &conversation_id(), &"t1".into()).await.expect("assigned");
     conversation.says("t1", "A xylophone", 1).await;
