@@ -12,6 +12,7 @@ use crate::conversations::conversation::require_found;
 use crate::db::row_ext::RowExt;
 use crate::db::transaction::{commit, read};
 use crate::error::{Failure, FailureContext};
+use crate::hub::inbox;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -61,8 +62,8 @@ impl Store {
     }
 
     /// Removes all data of a deleted conversation in one durable commit, its text out of the file
-    /// as well. The ledger of its changes and its cost stay. One that is not deleted is left as it
-    /// is.
+    /// as well. The ledger of its changes and its cost stay, and of each hub message its id and four
+    /// digits of a hash. One that is not deleted is left as it is.
     pub async fn purge_conversation(&self, id: &ConversationId) -> Result<(), StoreError> {
         self.purge_rows(id).await.doing(self, "remove the deleted conversation")
     }
@@ -212,9 +213,8 @@ async fn is_deleted(db: &mut SqliteConnection, id: &ConversationId) -> Result<bo
     .await
 }
 
-/// These statements enforce the foreign keys: this connection does not check them. Hub messages
-/// keep their ids, so that none is taken for a new one.
-const PURGE_STATEMENTS: [&str; 18] = [
+/// These statements enforce the foreign keys: this connection does not check them.
+const PURGE_STATEMENTS: [&str; 17] = [
     "INSERT INTO usage_apart (model, input, output, cache_read, cache_write, at, cost)
      SELECT model, input, output, cache_read, cache_write, at, cost FROM usage
      WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
@@ -222,8 +222,6 @@ const PURGE_STATEMENTS: [&str; 18] = [
     "DELETE FROM outbox WHERE (hub, message_id) IN (
          SELECT i.hub, i.id FROM inbox i JOIN turn t ON t.id = i.turn WHERE t.conversation = ?1
      )",
-    "UPDATE inbox SET text = '', error = NULL
-     WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
     "DELETE FROM compaction WHERE conversation = ?1",
     "DELETE FROM whole_result WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
     "DELETE FROM tool_call WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
@@ -244,6 +242,7 @@ const PURGE_STATEMENTS: [&str; 18] = [
 ];
 
 async fn remove_rows(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), sqlx::Error> {
+    inbox::purge_texts(db, id).await?;
     for query in PURGE_STATEMENTS {
         sqlx::query(query).bind(id.as_str()).execute(&mut *db).await?;
     }

@@ -1,6 +1,6 @@
 //! The table `inbox`: hub messages, stored before they are acknowledged, until they are done.
 
-use protocol::{ConversationId, Origin, Timestamp, TurnId};
+use protocol::{ContentHash, ConversationId, Origin, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -26,6 +26,9 @@ const REPEAT_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Between the id of a hub and our number for a later message under it. No id of a hub has a control
 /// character.
 const REUSE_SEPARATOR: char = '\n';
+
+/// The beginning of what stands for a purged text. No text of a hub has this character.
+const PURGED_MARK: char = '\u{1}';
 
 /// The id by which the hub knows the message that is kept under `id`.
 #[must_use]
@@ -231,13 +234,14 @@ impl EarlierMessage {
     }
 }
 
-/// The last message with the same id and text, or else the last with the same id.
+/// The last message with the same id and text, or else the last with the same id. An empty text was purged by an
+/// earlier version: it may have been any.
 async fn earlier(
     db: &mut SqliteConnection,
     message: &DeliveredMessage,
 ) -> Result<Option<EarlierMessage>, sqlx::Error> {
     sqlx::query(
-        "SELECT text = ?5 AS same, state = 'open' AS open, received_at,
+        "SELECT text IN (?5, ?6, '') AS same, state = 'open' AS open, received_at,
              max(state = 'open') OVER () AS any_open, max(received_at) OVER () AS last_received_at
          FROM inbox
          WHERE hub = ?1 AND (id = ?2 OR id > ?3 AND id < ?4)
@@ -248,6 +252,7 @@ async fn earlier(
     .bind(format!("{}{REUSE_SEPARATOR}", message.id))
     .bind(format!("{}{REUSE_SEPARATOR}:", message.id))
     .bind(&message.text)
+    .bind(purged_text(&message.text))
     .try_map(|row: SqliteRow| {
         Ok(EarlierMessage {
             is_same_text: row.try_get("same")?,
@@ -259,6 +264,41 @@ async fn earlier(
     })
     .fetch_optional(db)
     .await
+}
+
+/// Stands for a text that was purged: it tells a repeat from another message, and is too short for the text to be
+/// guessed by it.
+fn purged_text(text: &str) -> String {
+    let hash = ContentHash::of(text.as_bytes());
+    let short: String = hash.as_str().chars().take(4).collect();
+    format!("{PURGED_MARK}{short}")
+}
+
+/// Removes the texts of the messages that the turns of a conversation worked on. They stay known, so that none is
+/// taken for a new one, and nothing more is done about them.
+pub(crate) async fn purge_texts(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<(), sqlx::Error> {
+    let texts: Vec<(i64, String)> = sqlx::query_as(
+        "SELECT number, text FROM inbox
+         WHERE turn IN (SELECT id FROM turn WHERE conversation = ?)",
+    )
+    .bind(conversation.as_str())
+    .fetch_all(&mut *db)
+    .await?;
+    for (number, text) in texts {
+        sqlx::query(
+            "UPDATE inbox SET text = ?2, error = NULL,
+                 state = CASE state WHEN 'open' THEN 'done' ELSE state END
+             WHERE number = ?1",
+        )
+        .bind(number)
+        .bind(purged_text(&text))
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
 }
 
 async fn has_unnamed_hub(db: &mut SqliteConnection) -> Result<bool, sqlx::Error> {

@@ -4,7 +4,7 @@ use protocol::chat::conversation_list::ArchiveState;
 use protocol::{ConversationId, ConversationState, Origin, Timestamp};
 use serde_json::json;
 use sqlx::{Connection, Row};
-use store::{DeliveredMessage, StoreError};
+use store::{DeliveredMessage, DeliveryOutcome, StoreError};
 
 use crate::test_conversation::{
     TestConversation, answered, conversation_id, edit, ending, new_turn, question_asked, result,
@@ -278,6 +278,28 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
     story.store.vacuum().await.expect("compacted");
     let story = story.restart().await;
     assert!(!contains_text(&story), "no text of it is left");
+}
+
+#[tokio::test]
+async fn a_hub_message_whose_conversation_was_removed_is_known_again_and_another_one_is_not() {
+    let story = TestConversation::begin().await;
+    let store = &story.store;
+    let late = async |text: &str, at| {
+        let taken = store.inbox_insert(&[delivered("m1", text)], 10, Timestamp(at)).await;
+        taken.expect("stored")[0]
+    };
+    assert_eq!(late("Buy milk", 0).await, DeliveryOutcome::New);
+    store.inbox_assign_turn("hub", "m1", &conversation_id(), &"t1".into()).await.expect("assigned");
+    story.says("t1", "Buy milk", 1).await;
+    story.begins().await;
+    story.ends("t1", &answered("t1", "So", 2)).await;
+    let open = store.inbox_unfinished().await.expect("read");
+    assert_eq!(open.len(), 1, "the control: it is not finished");
+    store.delete(&conversation_id(), Timestamp(3)).await.expect("deleted");
+    store.purge_conversation(&conversation_id()).await.expect("removed");
+    assert_eq!(store.inbox_unfinished().await.expect("read"), [], "nothing more is done about it");
+    assert_eq!(late("Buy milk", 60_000).await, DeliveryOutcome::Known);
+    assert_eq!(late("Buy beer", 60_000).await, DeliveryOutcome::New);
 }
 
 /// The tables in which a row still names the conversation or one of its turns; the ledger, and the
