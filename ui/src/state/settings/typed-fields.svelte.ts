@@ -1,12 +1,19 @@
 /** Texts that were typed into the fields of the settings and are not saved. */
 import { SvelteMap } from 'svelte/reactivity';
 
+/** A text that was sent, and what the user changed into it. */
+interface SentText {
+  readonly text: string;
+  readonly base: string | SentText;
+  refused: boolean;
+}
+
 interface TypedField {
   readonly text: string;
-  /** The text that the user changed into this one: it is saved, or on its way. */
-  readonly base: string;
-  /** The save that is under way; `null` without one. */
-  readonly saving: symbol | null;
+  /** The text that the user changed into this one: it is saved, or was sent. */
+  readonly base: string | SentText;
+  /** The text whose save is under way; `null` without one. */
+  readonly saving: SentText | null;
   /** Why it was not saved, as a sentence; else `null`. */
   readonly refusal: string | null;
 }
@@ -49,22 +56,26 @@ export class TypedFields {
     save: (text: string, base: string) => Promise<string | null>,
   ): Promise<void> {
     const base = this.#base(name, saved);
-    const saving = Symbol(name);
-    this.#fields.set(name, { text, base, saving, refusal: null });
-    const refusal = await save(text, base);
+    const sent: SentText = { text, base, refused: false };
+    this.#fields.set(name, { text, base, saving: sent, refusal: null });
+    const refusal = await save(text, savedText(base));
+    // The user may have gone on with a text that is not saved after all.
+    sent.refused = refusal !== null;
     const field = this.#fields.get(name);
-    if (field?.saving === saving) {
-      if (refusal === null) this.#fields.delete(name);
-      else this.#fields.set(name, { ...field, saving: null, refusal });
-    } else if (field?.base === text && refusal !== null) {
-      // The user has gone on with a text that is not saved after all.
-      this.#fields.set(name, { ...field, base });
-    }
+    if (field?.saving !== sent) return;
+    if (refusal === null) this.#fields.delete(name);
+    else this.#fields.set(name, { ...field, saving: null, refusal });
   }
 
-  #base(name: string, saved: string): string {
+  #base(name: string, saved: string): string | SentText {
     const field = this.#fields.get(name);
     if (field === undefined) return saved;
-    return field.saving === null ? field.base : field.text;
+    return field.saving ?? field.base;
   }
+}
+
+/** The last text before a change that was not refused: it is saved, or on its way. */
+function savedText(base: string | SentText): string {
+  if (typeof base === 'string') return base;
+  return base.refused ? savedText(base.base) : base.text;
 }

@@ -30,3 +30,16 @@ it.each<[string, string | null, string]>([
   void typed.save('list', 'C', 'A', save);
   expect(bases).toEqual(['A', base]);
 });
+
+it('a text that goes on from several refused ones changes what is saved', async () => {
+  const typed = new TypedFields();
+  const { bases, ends, save } = openSaves();
+  const first = typed.save('list', 'B', 'A', save);
+  const second = typed.save('list', 'C', 'A', save);
+  typed.write('list', 'D', 'A');
+  for (const end of ends) end('The disk is full.');
+  await Promise.all([first, second]);
+  expect(typed.text('list')).toBe('D');
+  void typed.save('list', 'D', 'A', save);
+  expect(bases).toEqual(['A', 'B', 'A']);
+});
