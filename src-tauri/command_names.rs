@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 81] = [
+pub(crate) const COMMANDS: [&str; 82] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -47,6 +47,7 @@ pub(crate) const COMMANDS: [&str; 81] = [
     "open_in_obsidian",
     "open_image",
     "find_names",
+    "notes_named",
     "search_text",
     "note_links",
     "private_note",

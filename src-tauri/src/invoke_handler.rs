@@ -55,6 +55,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         notes::open_in_obsidian,
         notes::open_image,
         search::find_names,
+        search::notes_named,
         search::search_text,
         search::note_links,
         search::private_note,

@@ -1,8 +1,8 @@
 //! Queries over the notes.
 
 use protocol::notes::query::{
-    CountedValues, LineMatches, LinkRepairs, MentionTarget, NameMatches, NoteCriterion, NoteLinks,
-    NoteList, PrivateNote, RepairedLink, TextSearch,
+    CountedValues, LineMatches, LinkRepairs, MentionTarget, NameMatch, NameMatches, NoteCriterion,
+    NoteLinks, NoteList, PrivateNote, RepairedLink, TextSearch,
 };
 use protocol::request::NoteContent;
 use protocol::{NotePath, UserError};
@@ -12,6 +12,14 @@ use crate::vault_app::VaultApp;
 #[tauri::command]
 pub(crate) async fn find_names(app: VaultApp, query: String) -> Result<NameMatches, UserError> {
     app.find_names(&query).await
+}
+
+#[tauri::command]
+pub(crate) async fn notes_named(
+    app: VaultApp,
+    file_name: String,
+) -> Result<Vec<NameMatch>, UserError> {
+    app.notes_named(&file_name).await
 }
 
 #[tauri::command]

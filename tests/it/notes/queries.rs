@@ -100,6 +100,25 @@ async fn attachments_take_no_place_of_notes_that_are_found_by_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn all_notes_of_a_file_name_are_found_however_many_there_are() {
+    let others = ["Cafe\u{301}.md", "README 2.md", "README.png"].map(str::to_owned);
+    let named = (0..60).map(|number| format!("Project {number}/README.md"));
+    let paths: Vec<String> = named.chain(others).collect();
+    let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
+    let home = TestHome::new(&files);
+    let running = open_indexed(&home).await;
+    let found = running.app.find_names("README").await.expect("it finds");
+    assert_eq!((found.names.len(), found.more), (50, true), "the control");
+    for (name, expected) in
+        [("README.md", 60), ("Caf\u{e9}.md", 1), ("Cafe\u{301}.md", 1), ("README", 0), ("", 0)]
+    {
+        let found = running.app.notes_named(name).await.expect("it finds");
+        assert_eq!(found.len(), expected, "{name}");
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_index_that_could_not_be_written_is_built_once_it_can_be() {
     let home = TestHome::new(&NOTES);
     home.data.write("cache", "a file where the folder of the index should be");

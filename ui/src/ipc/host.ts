@@ -1,7 +1,7 @@
 /** The one port between the window and the application. */
 import type {
   HistoryAge, AutostartMode, AppliedHunks, AppliedPage, RegenerateRequest, RegenerateOutcome, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedValues, DecideReview,
-  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, MentionTarget, RepairedLink,
+  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatch, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, MentionTarget, RepairedLink,
   SettingsChoice, ArchiveState,
   AppSnapshot, TokenStatus, TurnId, TurnCost, UndoResult, UndoConflict, UndoScope, Unlocking, VaultId,
 } from './bindings';
@@ -110,6 +110,8 @@ export interface Host {
   openImage(link: string, note: NotePath | null): Promise<void>;
   /** Notes by some letters of their names; without any, those shown lately first. */
   findNames(query: string): Promise<NameMatches>;
+  /** All notes whose file has this name, in whichever Unicode form. */
+  notesNamed(fileName: string): Promise<NameMatch[]>;
   /** Lines that match. Refused with code `pattern` when it is no regular expression. */
   searchText(request: TextSearch): Promise<LineMatches>;
   /** The links of a note, both ways. This and the lists below are `null` until the index stands. */

@@ -18,6 +18,7 @@ import type {
   ListConversations,
   ModelInfo,
   MonthCost,
+  NameMatch,
   NameMatches,
   NoteAttribution,
   NoteCriterion,
@@ -191,6 +192,11 @@ export abstract class FakeCalls {
   async findNames(query: string): Promise<NameMatches> {
     await this.called('findNames', query);
     return this.queries.names(query);
+  }
+
+  async notesNamed(fileName: string): Promise<NameMatch[]> {
+    await this.called('notesNamed', fileName);
+    return this.queries.notesNamed(fileName);
   }
 
   async searchText(request: TextSearch): Promise<LineMatches> {

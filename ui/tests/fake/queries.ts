@@ -49,6 +49,9 @@ export const nothingKnown: QueryStory = {
   links: {},
 };
 
+/** As many names as the application shows. */
+const mostNames = 50;
+
 const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0, unclearLine: null };
 
 export class FakeQueries {
@@ -97,7 +100,15 @@ export class FakeQueries {
       const marks: [number, number][] = query.trim() ? [[at, at + query.trim().length]] : [];
       return [{ ...this.#named(path, name, alias), marks }];
     });
-    return { names, more: false };
+    // Of more the best are shown, and whether there are more.
+    return { names: names.slice(0, mostNames), more: names.length > mostNames };
+  }
+
+  notesNamed(fileName: string): NameMatch[] {
+    const composed = (path: string): string =>
+      path.slice(path.lastIndexOf('/') + 1).normalize('NFC');
+    const paths = Object.keys(this.#notes).filter((path) => composed(path) === composed(fileName));
+    return paths.map((path) => ({ ...this.#named(path, nameOf(path), false), marks: [] }));
   }
 
   #named(path: NotePath, name: string, alias: boolean): Omit<NameMatch, 'marks'> {

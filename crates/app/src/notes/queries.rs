@@ -11,6 +11,7 @@ use protocol::notes::query::{
     PrivateNote, TextSearch, TruncationReason,
 };
 use protocol::{ErrorCode, NotePath, UserError};
+use unicode_normalization::UnicodeNormalization as _;
 use vault::VaultError;
 
 use crate::App;
@@ -45,12 +46,34 @@ impl App {
             Ok((notes.into_iter().take(MAX_NAMES).map(linked).collect::<Vec<_>>(), more))
         });
         let (names, more) = found.await?.map_err(|error: VaultError| note_error(&error))?;
-        let paths = names.iter().map(|(_, named)| named.path.clone()).collect();
+        Ok(NameMatches { names: self.name_matches(names).await?, more })
+    }
+
+    /// All notes whose file has this name, in whichever Unicode form.
+    pub async fn notes_named(&self, file_name: &str) -> Result<Vec<NameMatch>, UserError> {
+        let file_name: String = file_name.nfc().collect();
+        let found = self.run_query(move |open| {
+            let index = &open.indexer.user;
+            let is_named =
+                |path: &NotePath| path.is_markdown() && path.name().nfc().eq(file_name.chars());
+            // Without a query all of them are returned.
+            let notes = index.find_files("", &[], usize::MAX, is_named)?;
+            let linked = |named: index::FoundFile| (index.link_to(&named.path), named);
+            Ok(notes.into_iter().map(linked).collect::<Vec<_>>())
+        });
+        let names = found.await?.map_err(|error: VaultError| note_error(&error))?;
+        self.name_matches(names).await
+    }
+
+    /// Found notes, each with its link, as the window is told of them.
+    async fn name_matches(
+        &self,
+        found: Vec<(String, index::FoundFile)>,
+    ) -> Result<Vec<NameMatch>, UserError> {
+        let paths = found.iter().map(|(_, named)| named.path.clone()).collect();
         let private = self.session().await?.kept_from_model(paths).await?;
-        let names = names.into_iter().zip(private);
-        let names =
-            names.map(|((link, named), private)| to_name_match(named, link, private)).collect();
-        Ok(NameMatches { names, more })
+        let found = found.into_iter().zip(private);
+        Ok(found.map(|((link, named), private)| to_name_match(named, link, private)).collect())
     }
 
     /// The lines that match. Refused with [`ErrorCode::Pattern`] when the pattern is no regular

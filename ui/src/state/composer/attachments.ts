@@ -26,24 +26,16 @@ export async function mentionFile(file: File, host: Host): Promise<Mention> {
   return { type: 'file', name, text: text.replaceAll('\r\n', '\n').replace(/\n$/, '') };
 }
 
-/** The window is not told where a file lies: it is the note of the same name with the same text. The
- * name may be spelled in another Unicode form, and the file's text comes without a byte order mark. */
+/** The window is not told where a file lies: it is the note of the same name with the same text, however many
+ * notes have the name. The file's text comes without a byte order mark. */
 async function noteLike(name: string, text: string, host: Host): Promise<Mention | null> {
-  const { names } = await host.findNames(name.replace(/\.\w+$/, ''));
-  const called = names.filter(
-    ({ path }) => composed(path.slice(path.lastIndexOf('/') + 1)) === composed(name),
-  );
-  for (const { path, link, private: rule } of called) {
+  for (const { path, link, private: rule } of await host.notesNamed(name)) {
     const note = await host.readNote(path);
     if (withoutMark(note.text) !== withoutMark(text)) continue;
     if (rule !== null) throw refused(m.attach_private({ name }));
     return { type: 'note', path, link };
   }
   return null;
-}
-
-function composed(name: string): string {
-  return name.normalize('NFC');
 }
 
 function withoutMark(text: string): string {

@@ -403,6 +403,21 @@ describe('a file', () => {
     expect(session.app.problems[0]?.error.message).toMatch(words);
   });
 
+  it('that is a private note is recognized behind many notes of its name', async () => {
+    const path = 'Z/README.md';
+    const { host, session, keys } = await open({}, { [path]: 'never' });
+    for (let number = 0; number < 60; number += 1) host.write(`A ${number}/README.md`, 'Read me.');
+    host.write(path, 'The key lies under the stone.');
+    expect((await host.findNames('README')).more, 'the control').toBe(true);
+    await keys.upload(screen.getByTestId('attach-files'), [
+      file('README.md', 'The key lies under the stone.'),
+      file('README.md', 'Another text'),
+    ]);
+    const another = { type: 'file', name: 'README.md', text: 'Another text' };
+    await waitFor(() => expect(session.drafts.mentions, 'the control').toEqual([another]));
+    expect(session.app.problems[0]?.error.message).toMatch(/^README\.md is a private note/);
+  });
+
   it.each([
     ['photo.png', new Uint8Array([0x89, 0x50, 0x00, 0xff]), /photo\.png isn’t a text file/],
     ['long.txt', 'x'.repeat(65_537), /long\.txt is larger than/],
