@@ -3,18 +3,18 @@
 //! A decision names the text that the user saw and is refused if it changed since. Decisions about hunks are stored
 //! before anything is applied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::job::JobKind;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
-use protocol::{Change, ChangeKind, ConversationId, NotePath, UserError};
+use protocol::{CallId, Change, ChangeKind, ConversationId, NotePath, UserError};
 use store::{OpenChangeSet, PartialDecision, PlannedChangeRow, Store};
 use vault::{ChangeBatch, PlannedChange, VaultError};
 
 use crate::adapters::ledger::StoreLedger;
 use crate::changes::hunk_decisions::split_change;
 use crate::changes::link_repair::with_links_since_plan;
-use crate::changes::review::change_fingerprint;
+use crate::changes::review::{RowsByNote, change_fingerprint, rows_by_note};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::{apply_error, store_error};
@@ -45,21 +45,8 @@ pub(crate) async fn apply_decisions(
     };
     // The change was applied before, but the decision could not be stored. Applying it twice would
     // find the note stale. `lock_changes` made sure that the ledger knows it.
-    let before = crash_recovery::already_decided(store, &set).await?;
-    let mut decided = before.clone();
-    let mut wanted = Vec::new();
-    let current = current_decisions(&set, request);
-    for row in &set.planned {
-        if is_decided(&before, &row.change.path) {
-            continue;
-        }
-        match decision_for(&set, row, request, &current) {
-            Ok(Some(RowDecision::Make(how))) => wanted.push((row, how)),
-            Ok(Some(RowDecision::Leave)) => decided.rejected.push(row.change.path.clone()),
-            Ok(None) => {}
-            Err(why) => decided.problems.push((row.change.path.clone(), why.to_owned())),
-        }
-    }
+    let mut decided = crash_recovery::already_decided(store, &set).await?;
+    let wanted = wanted_changes(&set, request, &mut decided);
     store_choices(store, &set, &wanted).await?;
     apply_accepted(session, conversation, &set, wanted, &mut decided).await?;
     store.decide(&set.id, &decided, now()).await.map_err(store_error)?;
@@ -77,79 +64,112 @@ pub(crate) fn record_applied(row: &PlannedChangeRow, decided: &mut store::Change
     }
 }
 
-fn is_decided(decided: &store::ChangeSetDecision, path: &NotePath) -> bool {
-    decided.applied.contains(path) || decided.parts.iter().any(|(at, _)| at == path)
-}
-
 enum RowDecision {
     Make(AcceptedPortion),
     Leave,
 }
 
-/// Decisions by note.
-type Decisions<'a> = BTreeMap<&'a NotePath, &'a ReviewDecision>;
-
-/// The decisions about changes that are as the user saw them. Hashes each text once.
-fn current_decisions<'a>(set: &OpenChangeSet, request: &'a DecideReview) -> Decisions<'a> {
-    let is_current = |note: &&NoteDecision| note.seen == change_fingerprint(set, &note.path);
-    request.notes.iter().filter(is_current).map(|note| (&note.path, &note.decision)).collect()
-}
-
-/// The decision of the request about a row; `None` while it stays pending. A unit is accepted only
-/// if each of its notes is, as it is now, and rejected with any of them.
-fn decision_for(
-    set: &OpenChangeSet,
-    row: &PlannedChangeRow,
+/// The changes that a request accepts. Adds the others that it is about to what is decided already.
+fn wanted_changes<'a>(
+    set: &'a OpenChangeSet,
     request: &DecideReview,
-    current: &Decisions<'_>,
-) -> Result<Option<RowDecision>, &'static str> {
-    let unit = row.unit.as_ref();
-    let of_unit = || set.planned.iter().filter(|other| other.unit.as_ref() == unit);
-    let is = |other: &PlannedChangeRow, wanted: &ReviewDecision| {
-        current.get(&other.change.path).is_some_and(|decision| *decision == wanted)
-    };
-    if unit.is_some() && of_unit().any(|other| is(other, &ReviewDecision::Reject)) {
-        return Ok(Some(RowDecision::Leave));
-    }
-    let Some(decision) = current.get(&row.change.path) else {
-        let is_named = request.notes.iter().any(|note| note.path == row.change.path);
-        return match is_named {
-            true => Err("These aren’t the changes that you looked at. Look at them again."),
-            false => Ok(None),
-        };
-    };
-    let whole = || of_unit().all(|other| is(other, &ReviewDecision::Accept));
-    match decision {
-        ReviewDecision::Accept if unit.is_none() || whole() => {
-            Ok(Some(RowDecision::Make(AcceptedPortion::Whole)))
+    decided: &mut store::ChangeSetDecision,
+) -> Vec<(&'a PlannedChangeRow, AcceptedPortion)> {
+    let parts = decided.parts.iter().map(|(path, _)| path);
+    let before: BTreeSet<NotePath> = decided.applied.iter().chain(parts).cloned().collect();
+    let requested = RequestedDecisions::new(set, request);
+    let mut wanted = Vec::new();
+    for row in set.planned.iter().filter(|row| !before.contains(&row.change.path)) {
+        match requested.decision_for(row) {
+            Ok(Some(RowDecision::Make(how))) => wanted.push((row, how)),
+            Ok(Some(RowDecision::Leave)) => decided.rejected.push(row.change.path.clone()),
+            Ok(None) => {}
+            Err(why) => decided.problems.push((row.change.path.clone(), why.to_owned())),
         }
-        ReviewDecision::Accept => Ok(None),
-        ReviewDecision::Reject => Ok(Some(RowDecision::Leave)),
-        ReviewDecision::Hunks { hunks } => decision_by_hunk(set, row, hunks).map(Some),
     }
+    wanted
 }
 
-fn decision_by_hunk(
-    set: &OpenChangeSet,
-    row: &PlannedChangeRow,
-    hunks: &[HunkDecision],
-) -> Result<RowDecision, &'static str> {
-    let others = set.planned.iter().filter(|other| other.change.path == row.change.path);
-    let is_content = matches!(row.change.kind(), ChangeKind::Create | ChangeKind::Replace);
-    if row.unit.is_some() || !is_content || others.count() > 1 {
-        return Err("This change can only be accepted or rejected as a whole.");
+/// The decisions of a request about a set. A move may change thousands of notes, so nothing here is looked up in
+/// the whole set for each of its rows.
+struct RequestedDecisions<'a> {
+    rows: RowsByNote<'a>,
+    /// By note, about changes that are as the user saw them.
+    current: BTreeMap<&'a NotePath, &'a ReviewDecision>,
+    /// All notes of the request.
+    named: BTreeSet<&'a NotePath>,
+    /// Units with a rejected note.
+    rejected: BTreeSet<&'a CallId>,
+    /// Units with a note that is neither accepted nor rejected as a whole.
+    undecided: BTreeSet<&'a CallId>,
+}
+
+impl<'a> RequestedDecisions<'a> {
+    /// Hashes each text once.
+    fn new(set: &'a OpenChangeSet, request: &'a DecideReview) -> Self {
+        let rows = rows_by_note(set);
+        let is_current = |note: &&NoteDecision| note.seen == change_fingerprint(&rows, &note.path);
+        let current = request.notes.iter().filter(is_current);
+        let current: BTreeMap<&NotePath, &ReviewDecision> =
+            current.map(|note| (&note.path, &note.decision)).collect();
+        let (mut rejected, mut undecided) = (BTreeSet::new(), BTreeSet::new());
+        for row in &set.planned {
+            let Some(unit) = &row.unit else { continue };
+            match current.get(&row.change.path) {
+                Some(ReviewDecision::Accept) => continue,
+                Some(ReviewDecision::Reject) => rejected.insert(unit),
+                Some(ReviewDecision::Hunks { .. }) | None => undecided.insert(unit),
+            };
+        }
+        let named = request.notes.iter().map(|note| &note.path).collect();
+        Self { rows, current, named, rejected, undecided }
     }
-    if hunks.iter().all(|hunk| *hunk == HunkDecision::Accept) {
-        return Ok(RowDecision::Make(AcceptedPortion::Whole));
+
+    /// The decision about a row; `None` while it stays pending. A unit is accepted only if each of
+    /// its notes is, as it is now, and rejected with any of them.
+    fn decision_for(&self, row: &PlannedChangeRow) -> Result<Option<RowDecision>, &'static str> {
+        let is_in =
+            |units: &BTreeSet<&CallId>| row.unit.as_ref().is_some_and(|one| units.contains(one));
+        if is_in(&self.rejected) {
+            return Ok(Some(RowDecision::Leave));
+        }
+        let Some(decision) = self.current.get(&row.change.path) else {
+            return match self.named.contains(&row.change.path) {
+                true => Err("These aren’t the changes that you looked at. Look at them again."),
+                false => Ok(None),
+            };
+        };
+        match decision {
+            ReviewDecision::Accept if is_in(&self.undecided) => Ok(None),
+            ReviewDecision::Accept => Ok(Some(RowDecision::Make(AcceptedPortion::Whole))),
+            ReviewDecision::Reject => Ok(Some(RowDecision::Leave)),
+            ReviewDecision::Hunks { hunks } => self.decision_by_hunk(row, hunks).map(Some),
+        }
     }
-    if hunks.iter().all(|hunk| *hunk == HunkDecision::Reject) {
-        return Ok(RowDecision::Leave);
+
+    fn decision_by_hunk(
+        &self,
+        row: &PlannedChangeRow,
+        hunks: &[HunkDecision],
+    ) -> Result<RowDecision, &'static str> {
+        let has_others = self.rows.get(&row.change.path).is_some_and(|rows| rows.len() > 1);
+        let is_content = matches!(row.change.kind(), ChangeKind::Create | ChangeKind::Replace);
+        if row.unit.is_some() || !is_content || has_others {
+            return Err("This change can only be accepted or rejected as a whole.");
+        }
+        if hunks.iter().all(|hunk| *hunk == HunkDecision::Accept) {
+            return Ok(RowDecision::Make(AcceptedPortion::Whole));
+        }
+        if hunks.iter().all(|hunk| *hunk == HunkDecision::Reject) {
+            return Ok(RowDecision::Leave);
+        }
+        let choice =
+            serde_json::to_string(hunks).map_err(|_| "Couldn’t save your decision. Try again.")?;
+        let parts = split_row(row, hunks);
+        let parts =
+            parts.ok_or("These aren’t the changes that you looked at. Look at them again.")?;
+        Ok(RowDecision::Make(AcceptedPortion::Parts(Box::new(parts), choice)))
     }
-    let choice =
-        serde_json::to_string(hunks).map_err(|_| "Couldn’t save your decision. Try again.")?;
-    let parts = split_row(row, hunks);
-    let parts = parts.ok_or("These aren’t the changes that you looked at. Look at them again.")?;
-    Ok(RowDecision::Make(AcceptedPortion::Parts(Box::new(parts), choice)))
 }
 
 /// The change of a row in parts; `None` unless there is a decision for each hunk.
@@ -210,7 +230,7 @@ async fn apply_accepted(
         Some(PlannedChange { change, turn, call, unit, file: None })
     };
     let changes: Vec<PlannedChange> = wanted.iter().filter_map(planned).collect();
-    let mut done = Vec::new();
+    let mut done = BTreeSet::new();
     if !changes.is_empty() {
         let vault = session.vault.clone();
         // Without it every note is opened to look for links.
@@ -234,7 +254,7 @@ async fn apply_accepted(
         let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
         let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));
         decided.problems.extend(problems.map(|(path, error)| (path, review_problem(&error))));
-        done = applied.done;
+        done.extend(applied.done);
     }
     for (row, wanted) in wanted {
         let path = row.change.path.clone();
@@ -262,4 +282,87 @@ fn review_problem(error: &VaultError) -> String {
         other => return other.to_string(),
     }
     .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn row(change: Change) -> PlannedChangeRow {
+        PlannedChangeRow {
+            change,
+            turn: "t".into(),
+            call: "c".into(),
+            unit: Some("t/c".into()),
+            problem: None,
+            choice: None,
+            since: 0,
+        }
+    }
+
+    fn path(text: &str) -> NotePath {
+        NotePath::parse(text).expect("a path")
+    }
+
+    /// The move of a folder, with so many notes that link into it.
+    fn moved_folder(links: usize) -> OpenChangeSet {
+        let link =
+            |n: usize| Change::replace(path(&format!("{n}.md")), "[[Old/a]]\n", "[[New/a]]\n");
+        let moved = Change::rename_folder(path("Old"), path("New"));
+        let planned = (0..links).map(link).chain([moved]).map(row).collect();
+        OpenChangeSet { id: "s".into(), planned, request: String::new() }
+    }
+
+    /// The same decision about all notes of a set.
+    fn about_all(set: &OpenChangeSet, decision: &ReviewDecision) -> DecideReview {
+        let rows = rows_by_note(set);
+        let decide = |path: &&NotePath| NoteDecision {
+            path: (*path).clone(),
+            seen: change_fingerprint(&rows, path),
+            decision: decision.clone(),
+        };
+        DecideReview { review: set.id.clone(), notes: rows.keys().map(decide).collect() }
+    }
+
+    /// How many rows a request accepts, and how many it rejects.
+    fn counts(set: &OpenChangeSet, request: &DecideReview) -> (usize, usize) {
+        let mut decided = store::ChangeSetDecision::default();
+        let wanted = wanted_changes(set, request, &mut decided);
+        assert!(decided.problems.is_empty(), "{:?}", decided.problems);
+        (wanted.len(), decided.rejected.len())
+    }
+
+    #[test]
+    fn a_unit_is_decided_as_one() {
+        let set = moved_folder(3);
+        let all = about_all(&set, &ReviewDecision::Accept);
+        assert_eq!(counts(&set, &all), (4, 0));
+        let mut some = all.clone();
+        some.notes.pop();
+        assert_eq!(counts(&set, &some), (0, 0));
+        let mut rejected = all;
+        rejected.notes[1].decision = ReviewDecision::Reject;
+        assert_eq!(counts(&set, &rejected), (0, 4));
+    }
+
+    /// The time to decide about a move; the least of several, because other programs disturb.
+    fn time_for_links(links: usize) -> Duration {
+        let set = moved_folder(links);
+        let request = about_all(&set, &ReviewDecision::Accept);
+        let measure = |_| {
+            let begun = Instant::now();
+            assert_eq!(counts(&set, &request), (links + 1, 0));
+            begun.elapsed()
+        };
+        (0..4).map(measure).min().expect("some")
+    }
+
+    /// Four times the links may cost eight times the time; the square would be sixteen times.
+    #[test]
+    fn a_large_move_is_accepted_at_a_cost_that_grows_with_its_links() {
+        let (few, many) = (time_for_links(300), time_for_links(1_200));
+        assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
+    }
 }

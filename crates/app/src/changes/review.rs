@@ -1,6 +1,6 @@
 //! The pending changes of a conversation, as the user reviews them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::request::{DecideReview, NoteDecision};
 use protocol::{
@@ -44,6 +44,7 @@ fn build_review(
     set: &OpenChangeSet,
     heard: BTreeSet<Source>,
 ) -> Review {
+    let rows = rows_by_note(set);
     let shown = |PlannedChangeRow { change, unit, problem, .. }: &PlannedChangeRow| {
         let Diff { hunks, added, removed } = note_diff(change);
         let told = |path: &NotePath| is_rules_file(path) && has_foreign_source(path, &heard);
@@ -55,15 +56,18 @@ fn build_review(
             added,
             removed,
             hunks,
-            seen: change_fingerprint(set, &change.path),
+            seen: change_fingerprint(&rows, &change.path),
             rules: told(&change.path) || change.target().is_some_and(told),
             problem: problem.clone(),
         }
     };
-    let mut notes: Vec<NoteDiff> = Vec::with_capacity(set.planned.len());
-    for diff in set.planned.iter().map(shown) {
+    let mut notes: Vec<NoteDiff> = Vec::with_capacity(rows.len());
+    let mut places: BTreeMap<&NotePath, usize> = BTreeMap::new();
+    for row in &set.planned {
+        let diff = shown(row);
         // A note that is rewritten and moved is one row.
-        match notes.iter_mut().find(|note| note.path == diff.path) {
+        let place = *places.entry(&row.change.path).or_insert(notes.len());
+        match notes.get_mut(place) {
             Some(note) => {
                 note.rules |= diff.rules;
                 (note.kind, note.to, note.unit) = (diff.kind, diff.to, diff.unit);
@@ -76,23 +80,35 @@ fn build_review(
         conversation: conversation.clone(),
         request: set.request.clone(),
         notes,
-        sources: heard.into_iter().filter(|source| is_notable_source(source, set)).collect(),
+        sources: heard.into_iter().filter(|source| is_notable_source(source, &rows)).collect(),
     }
 }
 
 /// The user knows their own messages, that tools were used, and that the changed notes were read.
-fn is_notable_source(source: &Source, set: &OpenChangeSet) -> bool {
+fn is_notable_source(source: &Source, rows: &RowsByNote<'_>) -> bool {
     match source {
         Source::User | Source::Tool(_) | Source::Vault => false,
         Source::Hub | Source::Foreign => true,
-        Source::Note(path) => !set.planned.iter().any(|row| row.change.path == *path),
+        Source::Note(path) => !rows.contains_key(path),
     }
 }
 
+/// The pending changes of each note of a set, in the order they were planned.
+pub(crate) type RowsByNote<'a> = BTreeMap<&'a NotePath, Vec<&'a PlannedChangeRow>>;
+
+/// Groups the changes of a set by note.
+pub(crate) fn rows_by_note(set: &OpenChangeSet) -> RowsByNote<'_> {
+    let mut rows = RowsByNote::new();
+    for row in &set.planned {
+        rows.entry(&row.change.path).or_default().push(row);
+    }
+    rows
+}
+
 /// Names exactly the pending changes of one note.
-pub(crate) fn change_fingerprint(set: &OpenChangeSet, path: &NotePath) -> String {
-    let rows = set.planned.iter().filter(|row| row.change.path == *path);
-    let told = rows.map(|PlannedChangeRow { change, unit, .. }| {
+pub(crate) fn change_fingerprint(rows: &RowsByNote<'_>, path: &NotePath) -> String {
+    let of_note = rows.get(path).into_iter().flatten();
+    let told = of_note.map(|PlannedChangeRow { change, unit, .. }| {
         let hash = |bytes: Option<&[u8]>| bytes.map(|bytes| ContentHash::of(bytes).to_string());
         let (before, after) = (hash(change.before()), hash(change.after()));
         format!("{:?} {:?} {before:?} {after:?} {unit:?}\n", change.kind(), change.target())
@@ -102,9 +118,10 @@ pub(crate) fn change_fingerprint(set: &OpenChangeSet, path: &NotePath) -> String
 
 /// The decision that rejects the changes of these notes.
 pub(crate) fn reject_request(set: &OpenChangeSet, paths: &[NotePath]) -> DecideReview {
+    let rows = rows_by_note(set);
     let notes = paths.iter().map(|path| NoteDecision {
         path: path.clone(),
-        seen: change_fingerprint(set, path),
+        seen: change_fingerprint(&rows, path),
         decision: protocol::request::ReviewDecision::Reject,
     });
     DecideReview { review: set.id.clone(), notes: notes.collect() }
