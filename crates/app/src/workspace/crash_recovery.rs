@@ -1,6 +1,8 @@
 //! Recovers a vault when it is opened: changes that were under way, and turns that were
 //! interrupted.
 
+use std::collections::BTreeSet;
+
 use protocol::{
     CallId, CallResult, ConversationId, IntentState, NotePath, OpenTurn, Origin, Settings,
     TokenUsage, TurnEnding, TurnStatus, UserError,
@@ -104,10 +106,17 @@ pub(crate) async fn already_decided(
     set: &OpenChangeSet,
 ) -> Result<ChangeSetDecision, UserError> {
     let mut decided = ChangeSetDecision::default();
+    // Once for each call: one may have planned thousands of rows, and has as many effects.
+    let calls: BTreeSet<_> =
+        set.planned.iter().map(|row| (&row.turn, &row.call, row.since)).collect();
+    let mut done = BTreeSet::new();
+    for (turn, call, since) in calls {
+        let effects = store.effects_of_call_since(turn, call, since).await.map_err(store_error)?;
+        let made = effects.into_iter().filter(|(_, state)| *state == IntentState::Done);
+        done.extend(made.map(|(path, _)| (turn, call, since, path)));
+    }
     for row in &set.planned {
-        let effects = store.effects_of_call_since(&row.turn, &row.call, row.since).await;
-        let done = (row.change.path.clone(), IntentState::Done);
-        if effects.map_err(store_error)?.contains(&done) {
+        if done.contains(&(&row.turn, &row.call, row.since, row.change.path.clone())) {
             record_applied(row, &mut decided);
         }
     }
@@ -197,9 +206,89 @@ fn cut_result(
 
 #[cfg(test)]
 mod tests {
-    use protocol::{ConversationId, Message, MessageId, MessagePart, NewTurn, Role, TurnId};
+    use std::time::{Duration, Instant};
+
+    use protocol::{
+        Change, ChangeSet, ConversationId, Intent, Message, MessageId, MessagePart, NewTurn, Role,
+        SettledIntent, TurnId,
+    };
 
     use super::*;
+
+    /// A turn in a conversation, both with this id.
+    async fn submit(store: &Store, id: &str, origin: Origin) {
+        let (turn, conversation) = (TurnId::from(id), ConversationId::from(id));
+        store.create_conversation(&conversation, id, None, now()).await.expect("begun");
+        let message = Message {
+            id: MessageId::from(id),
+            conversation,
+            turn: turn.clone(),
+            role: Role::User,
+            parts: vec![MessagePart::Text { text: "words".into() }],
+            at: now(),
+        };
+        let new = NewTurn { turn, message, origin, answers: None, shown: Vec::new() };
+        store.submit_turn(&new).await.expect("stored");
+    }
+
+    /// The pending changes of one call, all of which were made before the process ended.
+    async fn made_by_a_call(store: &Store, count: usize) -> OpenChangeSet {
+        submit(store, "t", Origin::Window).await;
+        let path = |n: usize| NotePath::parse(&format!("{n}.md")).expect("a path");
+        let changes: ChangeSet =
+            (0..count).map(|n| Change::replace(path(n), "before\n", "after\n")).collect();
+        let (conversation, set, turn, call) = ("t".into(), "s".into(), "t".into(), "c".into());
+        store
+            .add_planned_changes(&conversation, &set, &changes, &turn, &call, now())
+            .await
+            .expect("planned");
+        let intent = |(n, change): (usize, &Change)| Intent {
+            effect: format!("e{n}").into(),
+            change_set: set.clone(),
+            turn: turn.clone(),
+            call: call.clone(),
+            unit: None,
+            base: None,
+            is_exact: false,
+            staged: None,
+            temp_name: format!(".vaultmate-{n}.tmp"),
+            change: change.clone(),
+        };
+        let intents: Vec<Intent> = changes.changes().enumerate().map(intent).collect();
+        store.record_intents(&intents, now()).await.expect("stored");
+        let settled = |intent: &Intent| SettledIntent {
+            effect: intent.effect.clone(),
+            state: IntentState::Done,
+            file: None,
+        };
+        let settled: Vec<SettledIntent> = intents.iter().map(settled).collect();
+        store.record_outcomes(&settled).await.expect("settled");
+        store.open_change_set(&conversation).await.expect("read").expect("pending")
+    }
+
+    /// The time to find out which of so many changes were made; the least of several, because
+    /// other programs disturb.
+    async fn time_to_compare(count: usize) -> Duration {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join(".vault.db")).await.expect("a store");
+        let set = made_by_a_call(&store, count).await;
+        let mut least = Duration::MAX;
+        for _ in 0..4 {
+            let begun = Instant::now();
+            let decided = already_decided(&store, &set).await.expect("read");
+            least = least.min(begun.elapsed());
+            assert_eq!(decided.applied.len(), count);
+        }
+        store.close().await;
+        least
+    }
+
+    /// Four times the changes may cost eight times the time; the square would be sixteen times.
+    #[tokio::test]
+    async fn a_call_with_many_changes_is_recovered_at_a_cost_that_grows_with_them() {
+        let (few, many) = (time_to_compare(150).await, time_to_compare(600).await);
+        assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
+    }
 
     #[test]
     fn a_cut_call_is_told_what_the_ledger_knows() {
@@ -225,18 +314,7 @@ mod tests {
         let store = Store::open(&folder.path().join(".vault.db")).await.expect("a store");
         let left = [("cli", Origin::Cli), ("window", Origin::Window)];
         for (id, origin) in left {
-            let (turn, conversation) = (TurnId::from(id), ConversationId::from(id));
-            store.create_conversation(&conversation, id, None, now()).await.expect("begun");
-            let message = Message {
-                id: MessageId::from(id),
-                conversation,
-                turn: turn.clone(),
-                role: Role::User,
-                parts: vec![MessagePart::Text { text: "words".into() }],
-                at: now(),
-            };
-            let new = NewTurn { turn, message, origin, answers: None, shown: Vec::new() };
-            store.submit_turn(&new).await.expect("stored");
+            submit(&store, id, origin).await;
         }
         recover(&vault, &store, &Settings::default(), RunMode::Stay).await.expect("recovered");
         let open: Vec<_> = store.open_turns().await.expect("read");

@@ -1,5 +1,7 @@
 //! The table `planned_change`: one planned change of one note, until the user has decided.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use protocol::{
     CallId, Change, ChangeSet, ChangeSetId, ContentHash, ConversationId, NotePath, Timestamp,
     TurnId,
@@ -139,8 +141,9 @@ pub(crate) async fn store_choices(
     set: &ChangeSetId,
     choices: &[(NotePath, String)],
 ) -> Result<(), sqlx::Error> {
+    let choices = by_path(choices);
     for PendingChange { position, path, .. } in pending_rows(db, set).await? {
-        let choice = choices.iter().find(|(at, _)| *at == path).map(|(_, choice)| choice);
+        let choice = choices.get(&path).copied();
         sqlx::query(
             "UPDATE planned_change SET choice = ?3 WHERE change_set = ?1 AND position = ?2",
         )
@@ -160,20 +163,30 @@ pub(crate) async fn decide(
     decision: &ChangeSetDecision,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
+    let (problems, parts) = (by_path(&decision.problems), by_path(&decision.parts));
+    let applied: BTreeSet<&NotePath> = decision.applied.iter().collect();
+    let rejected: BTreeSet<&NotePath> = decision.rejected.iter().collect();
     for row in pending_rows(db, set).await? {
-        let problem = decision.problems.iter().find(|(at, _)| *at == row.path);
-        let parts = decision.parts.iter().find(|(at, _)| *at == row.path);
-        if let Some((_, why)) = problem {
+        if let Some(why) = problems.get(&row.path) {
             store_problem(db, set, row.position, why).await?;
-        } else if let Some((_, parts)) = parts {
+        } else if let Some(parts) = parts.get(&row.path) {
             split_pending(db, set, row, parts, at).await?;
-        } else if decision.applied.contains(&row.path) {
+        } else if applied.contains(&row.path) {
             store_state(db, set, row.position, "applied", at).await?;
-        } else if decision.rejected.contains(&row.path) {
+        } else if rejected.contains(&row.path) {
             store_state(db, set, row.position, "rejected", at).await?;
         }
     }
     Ok(())
+}
+
+/// The entries by path, for as many rows; of several for one path, the first.
+fn by_path<T>(entries: &[(NotePath, T)]) -> BTreeMap<&NotePath, &T> {
+    let mut by_path = BTreeMap::new();
+    for (path, entry) in entries {
+        by_path.entry(path).or_insert(entry);
+    }
+    by_path
 }
 
 /// The pending part keeps the row of the whole change; the decided parts get separate rows.
