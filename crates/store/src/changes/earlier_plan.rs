@@ -9,7 +9,7 @@ use crate::db::row_ext::RowExt;
 use crate::db::transaction::read_one;
 use crate::{Store, StoreError};
 
-/// A change that a call planned, and that was not decided by itself.
+/// A change that a call planned, and that was not decided by itself, or not all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierPlan {
     /// The turn of the call.
@@ -32,31 +32,39 @@ impl Store {
     }
 }
 
+/// A decided row with a `choice` is a part of a change of which another part was left pending. Each list of reactions
+/// and each decision is read once: a call may change thousands of notes.
 async fn select_before(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     turn: &TurnId,
 ) -> Result<Vec<EarlierPlan>, sqlx::Error> {
     sqlx::query(
-        "SELECT DISTINCT c.turn, r.value ->> 'path' AS path, r.value ->> 'type' = 'moved' AS is_move
-         FROM change_set s
-             JOIN turn opened ON opened.id = s.turn
-             JOIN turn own ON own.id = ?2
-             JOIN turn t ON t.conversation = s.conversation
-                 AND t.ran >= opened.ran AND t.ran < own.ran
-             JOIN tool_call c ON c.turn = t.id
-             JOIN message m ON m.id = c.message
-             JOIN json_each(c.reactions) r
-         WHERE s.id = ?1 AND r.value ->> 'waiting'
-             AND (r.value ->> 'type' = 'moved' OR r.value ->> 'type' = 'changed' AND NOT EXISTS (
-                 SELECT 1 FROM json_each(c.reactions) other WHERE other.value ->> 'type' = 'moved'
-             ))
-             AND NOT EXISTS (
-                 SELECT 1 FROM planned_change p
-                 WHERE p.change_set = s.id AND p.turn = c.turn AND p.path = r.value ->> 'path'
-                     AND p.state IN ('applied', 'rejected') AND p.decided_at >= m.at
-             )
-         ORDER BY t.ran, path",
+        "WITH called AS MATERIALIZED (
+             SELECT c.turn, t.ran, m.at, c.reactions, EXISTS (
+                 SELECT 1 FROM json_each(c.reactions) r WHERE r.value ->> 'type' = 'moved'
+             ) AS moves
+             FROM change_set s
+                 JOIN turn opened ON opened.id = s.turn
+                 JOIN turn own ON own.id = ?2
+                 JOIN turn t ON t.conversation = s.conversation
+                     AND t.ran >= opened.ran AND t.ran < own.ran
+                 JOIN tool_call c ON c.turn = t.id
+                 JOIN message m ON m.id = c.message
+             WHERE s.id = ?1
+         ),
+         decided AS MATERIALIZED (
+             SELECT turn, path, max(decided_at) AS at FROM planned_change
+             WHERE change_set = ?1 AND state IN ('applied', 'rejected') AND choice IS NULL
+             GROUP BY turn, path
+         )
+         SELECT DISTINCT c.turn, r.value ->> 'path' AS path, r.value ->> 'type' = 'moved' AS is_move
+         FROM called c JOIN json_each(c.reactions) r
+             LEFT JOIN decided d ON d.turn = c.turn AND d.path = r.value ->> 'path'
+         WHERE r.value ->> 'waiting'
+             AND (r.value ->> 'type' = 'moved' OR r.value ->> 'type' = 'changed' AND NOT c.moves)
+             AND (d.at IS NULL OR d.at < c.at)
+         ORDER BY c.ran, path",
     )
     .bind(set.as_str())
     .bind(turn.as_str())

@@ -62,6 +62,10 @@ pub struct PartialDecision {
     pub edited: bool,
 }
 
+/// The `choice` of a decided part of a change of which another part was left pending. That of a pending row is in the
+/// form of the caller.
+const LEFT_A_REST: &str = "rest";
+
 /// A change that does not wait any more.
 pub(crate) struct DecidedChange {
     pub(crate) change_set: ChangeSetId,
@@ -212,9 +216,8 @@ async fn split_pending(
             PlannedChangeRow { change, turn, call, unit, problem: None, choice: None, since: 0 };
         let position = insert(db, set, &row).await?;
         store_state(db, set, position, state, at).await?;
-        if *edited && state == "applied" {
-            mark_edited(db, set, position).await?;
-        }
+        let is_edited = *edited && state == "applied";
+        mark_part(db, set, position, is_edited, left.is_some()).await?;
     }
     Ok(())
 }
@@ -256,16 +259,23 @@ async fn delete(
     Ok(())
 }
 
-async fn mark_edited(
+/// Notes of a decided part whether the user wrote some of its lines, and whether another part was left pending.
+async fn mark_part(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     position: i64,
+    is_edited: bool,
+    left_a_rest: bool,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query("UPDATE planned_change SET edited = 1 WHERE change_set = ? AND position = ?")
-        .bind(set.as_str())
-        .bind(position)
-        .execute(db)
-        .await?;
+    sqlx::query(
+        "UPDATE planned_change SET edited = ?3, choice = ?4 WHERE change_set = ?1 AND position = ?2",
+    )
+    .bind(set.as_str())
+    .bind(position)
+    .bind(is_edited)
+    .bind(left_a_rest.then_some(LEFT_A_REST))
+    .execute(db)
+    .await?;
     Ok(())
 }
 

@@ -3,7 +3,10 @@
 
 use protocol::changes::history::{AppliedNote, ChangeStatus, UndoResult, UndoScope};
 use protocol::chat::conversation::ChatItem;
-use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
+use protocol::request::{
+    DecideReview, HunkDecision, NoteDecision, OldChanges, RegenerateOutcome, RegenerateRequest,
+    ReviewDecision,
+};
 use protocol::{ChangeKind, ConversationId, TurnId};
 use serde_json::json;
 use testkit::{Reply, ScriptedModel};
@@ -65,6 +68,18 @@ impl TwoAnswers {
 
     async fn accept(&self, paths: &[&str]) {
         self.running.decide(&self.conversation, paths, &[]).await.expect("applied");
+    }
+
+    /// Decides about the hunks of one note.
+    async fn decide_hunks(&self, path: &str, hunks: Vec<HunkDecision>) {
+        let review = self.running.view(&self.conversation).await.review.expect("pending changes");
+        let note = review.notes.into_iter().find(|note| note.path.as_str() == path);
+        let note = note.expect("a pending change of the note");
+        assert_eq!(note.hunks.len(), hunks.len());
+        let decision = ReviewDecision::Hunks { hunks };
+        let notes = vec![NoteDecision { path: note.path, seen: note.seen, decision }];
+        let request = DecideReview { review: review.id, notes };
+        self.running.app.decide_review(&request).await.expect("decided");
     }
 
     /// Regenerates the second answer and undoes its changes, after the question about so many notes.
@@ -347,6 +362,32 @@ async fn regenerating_an_answer_tells_that_its_changes_include_those_of_an_earli
         let answers = TwoAnswers::accepted(calls).await;
         answers.regenerate_second(changed, true).await;
         answers.assert_as_before();
+        answers.running.quit().await;
+        answers.model.finish();
+    }
+}
+
+/// Of two places that the first answer changes in a note, the user accepts one before the second answer is written. In
+/// the control the other one is rejected.
+#[tokio::test(flavor = "multi_thread")]
+async fn regenerating_an_answer_tells_that_its_changes_include_a_hunk_of_an_earlier_one() {
+    for other in [HunkDecision::Wait, HunkDecision::Reject] {
+        let first = vec![
+            edit("C.md", "See", "SEE"),
+            edit("C.md", "The end", "The END"),
+            edit("E.md", "First", "FIRST"),
+        ];
+        let second = vec![edit("C.md", "SEE", "LOOK")];
+        let answers = TwoAnswers::with_first_pending([first, second]).await;
+        let is_earlier = other == HunkDecision::Wait;
+        answers.decide_hunks("C.md", vec![HunkDecision::Accept, other]).await;
+        answers.running.send_and_wait(Some(&answers.conversation), "two").await;
+        answers.accept(&["C.md"]).await;
+        let end = if is_earlier { "The END" } else { "The end" };
+        let accepted = format!("LOOK [[A]].\n\n{end}.\n");
+        answers.assert_notes(&[("C.md", Some(accepted.as_str()))]);
+        answers.regenerate_second(1, is_earlier).await;
+        answers.assert_notes(&[("C.md", Some("SEE [[A]].\n\nThe end.\n"))]);
         answers.running.quit().await;
         answers.model.finish();
     }

@@ -1,8 +1,10 @@
 //! The plans of earlier turns that a later turn builds on.
 
-use protocol::{CallResult, Change, NotePath, ToolEvent};
+use std::time::{Duration, Instant};
+
+use protocol::{CallResult, Change, NotePath, Timestamp, ToolEvent};
 use serde_json::json;
-use store::EarlierPlan;
+use store::{ChangeSetDecision, EarlierPlan, PartialDecision};
 
 use super::{decide, plan_in_turn, running_turn};
 use crate::test_conversation::{TestConversation, answered, edit, path, result};
@@ -58,4 +60,64 @@ async fn earlier_plans_are_those_of_the_turns_before_that_were_not_decided_by_th
     let expected = [("t1".to_owned(), path("a.md"), false), ("t1".to_owned(), path("m.md"), true)];
     assert_eq!(plans_before(&story, "t2").await, expected);
     assert!(plans_before(&story, "t1").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_change_is_an_earlier_plan_if_a_decision_on_its_hunks_left_some_pending() {
+    for (has_rest, is_rest_decided) in [(true, false), (true, true), (false, false)] {
+        let story = running_turn().await;
+        calls(&story, "t1", vec![vec![changed("a.md", true)]]).await;
+        // The other change keeps the set open.
+        let first = [edit("a.md", "1", "3"), edit("other.md", "1", "2")];
+        plan_in_turn(&story, "s", ("t1", "c1"), &first).await;
+        let rest = Some(edit("a.md", "2", "3"));
+        let (rejected, left) = if has_rest { (None, rest) } else { (rest, None) };
+        let applied = Some(edit("a.md", "1", "2"));
+        let parts = PartialDecision { applied, rejected, left, edited: false };
+        let parts = vec![(path("a.md"), parts)];
+        let decision = ChangeSetDecision { parts, ..ChangeSetDecision::default() };
+        story.store.decide(&"s".into(), &decision, Timestamp(60)).await.expect("decided");
+        if is_rest_decided {
+            decide(&story, &[path("a.md")], &[], 61).await;
+        }
+        story.ends("t1", &answered("t1", "Planned.", 62)).await;
+        story.says("t2", "More", 63).await;
+        story.begins().await;
+        calls(&story, "t2", vec![vec![changed("a.md", true)]]).await;
+        plan_in_turn(&story, "s", ("t2", "c1"), &[edit("a.md", "3", "4")]).await;
+
+        let is_included = has_rest && !is_rest_decided;
+        let expected = is_included.then(|| ("t1".to_owned(), path("a.md"), false));
+        assert_eq!(plans_before(&story, "t2").await, Vec::from_iter(expected));
+    }
+}
+
+/// The time to find the earlier plans after a turn that changed so many notes, nearly all of them decided; the least of
+/// several, because other programs disturb.
+async fn time_to_find(count: usize) -> Duration {
+    let story = running_turn().await;
+    let notes: Vec<String> = (0..count).map(|n| format!("{n}.md")).collect();
+    calls(&story, "t1", vec![notes.iter().map(|at| changed(at, true)).collect()]).await;
+    let edits: Vec<Change> = notes.iter().map(|at| edit(at, "1", "2")).collect();
+    plan_in_turn(&story, "s", ("t1", "c1"), &edits).await;
+    let decided: Vec<NotePath> = notes.iter().skip(1).map(|at| path(at)).collect();
+    decide(&story, &decided, &[], 60).await;
+    story.ends("t1", &answered("t1", "Planned.", 61)).await;
+    story.says("t2", "More", 62).await;
+    story.begins().await;
+    let mut least = Duration::MAX;
+    for _ in 0..4 {
+        let begun = Instant::now();
+        let found = plans_before(&story, "t2").await;
+        least = least.min(begun.elapsed());
+        assert_eq!(found, [("t1".to_owned(), path("0.md"), false)]);
+    }
+    least
+}
+
+/// Four times the changes may cost eight times the time; the square would be sixteen times.
+#[tokio::test]
+async fn earlier_plans_are_found_at_a_cost_that_grows_with_the_changes() {
+    let (few, many) = (time_to_find(250).await, time_to_find(1_000).await);
+    assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
 }
