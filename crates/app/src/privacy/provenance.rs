@@ -103,7 +103,7 @@ pub(crate) fn writes_open_note(
 }
 
 /// The folders that the note is in, the innermost first.
-fn folders_above(path: &NotePath) -> impl Iterator<Item = NotePath> {
+pub(crate) fn folders_above(path: &NotePath) -> impl Iterator<Item = NotePath> {
     let folder_of = |path: &NotePath| NotePath::parse(path.folder()?).ok();
     std::iter::successors(folder_of(path), folder_of)
 }

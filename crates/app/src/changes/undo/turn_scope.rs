@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::UndoScope;
-use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, TurnId, UserError};
+use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::{EarlierPlan, Store};
 use vault::merge::hunks;
 use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
@@ -12,6 +12,7 @@ use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 use super::parts_to_undo;
 use super::undoable_hunks::{StandingMove, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
+use crate::privacy::provenance::folders_above;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
@@ -54,28 +55,53 @@ async fn include_earlier_plans(
         }
         let scope = UndoScope::ChangeSet { change_set: set.clone() };
         let whole = store.effects_in_scope(&scope).await.map_err(store_error)?;
-        let includes_plan =
-            |effect: &Effect| plans.iter().any(|plan| is_plan_of(plan, effect, &whole));
+        let earlier = EarlierPlans::new(plans, whole);
         let mut own = effects.iter().filter(|one| one.change_set == *set && one.turn == *turn);
-        if own.any(includes_plan) {
+        if own.any(|effect| earlier.has_one_for(effect)) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Whether a plan is about the note of an effect in the same way as the effect. A call names a note by where the moves
-/// of the set have put it by then.
-fn is_plan_of(plan: &EarlierPlan, effect: &Effect, set: &[Effect]) -> bool {
-    let is_same_way = match effect.kind {
-        ChangeKind::Create | ChangeKind::Replace => !plan.is_move,
-        kind => plan.is_move && is_move(kind),
-    };
-    let is_moved_path = |moved: &Effect| {
-        let target = moved.target.as_ref();
-        target.and_then(|to| effect.path.after_move(&moved.path, to)).as_ref() == Some(&plan.path)
-    };
-    is_same_way && (effect.path == plan.path || set.iter().any(is_moved_path))
+/// The plans of other turns for the notes of a change set. Each may be about thousands of them.
+struct EarlierPlans {
+    moves: HashSet<NotePath>,
+    edits: HashSet<NotePath>,
+    /// The targets of the moves of the set, by the path before.
+    targets: HashMap<NotePath, Vec<NotePath>>,
+}
+
+impl EarlierPlans {
+    fn new(plans: Vec<EarlierPlan>, set: Vec<Effect>) -> Self {
+        let (moves, edits): (Vec<_>, Vec<_>) = plans.into_iter().partition(|plan| plan.is_move);
+        let mut targets: HashMap<NotePath, Vec<NotePath>> = HashMap::new();
+        for moved in set {
+            if let Some(to) = moved.target {
+                targets.entry(moved.path).or_default().push(to);
+            }
+        }
+        let paths = |plans: Vec<EarlierPlan>| plans.into_iter().map(|plan| plan.path).collect();
+        Self { moves: paths(moves), edits: paths(edits), targets }
+    }
+
+    /// Whether one is about the note of an effect in the same way as the effect. A call names a note by where the
+    /// moves of the set have put it by then.
+    fn has_one_for(&self, effect: &Effect) -> bool {
+        let planned = match effect.kind {
+            ChangeKind::Create | ChangeKind::Replace => &self.edits,
+            kind if is_move(kind) => &self.moves,
+            _ => return false,
+        };
+        let is_planned_after_move = |from: &NotePath| {
+            let mut targets = self.targets.get(from).into_iter().flatten();
+            targets
+                .any(|to| effect.path.after_move(from, to).is_some_and(|at| planned.contains(&at)))
+        };
+        planned.contains(&effect.path)
+            || is_planned_after_move(&effect.path)
+            || folders_above(&effect.path).any(|folder| is_planned_after_move(&folder))
+    }
 }
 
 /// The changes that an undo of a turn undoes, at least in part; of other turns too where they belong together.
