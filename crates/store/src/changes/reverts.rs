@@ -154,7 +154,7 @@ async fn insert_move(
 
 /// The condition that change `b` of the ledger did what row `u` of `undoing` says about effect `e`. A plan
 /// of a set has one call, and at most one change of contents at each path. Rows of earlier versions name no
-/// call.
+/// call. For one effect: for all of them it would compare each row of a set with each change of the set.
 macro_rules! is_revert {
     () => {
         "b.change_set = u.change_set AND b.path = u.path AND b.state = 'done'
@@ -164,23 +164,71 @@ macro_rules! is_revert {
 }
 pub(crate) use is_revert;
 
+/// A change of a set: the set, the path, and whether it is a rename.
+type ChangeOfSet = (ChangeSetId, NotePath, bool);
+
+/// An applied change of a set that undoes others.
+struct AppliedRevert {
+    id: EffectId,
+    call: CallId,
+    is_purged: bool,
+}
+
+/// The condition of `is_revert!` for all rows, with paths compared as paths: the vault may spell one otherwise than
+/// the plan.
 async fn all_reverts(db: &mut SqliteConnection) -> Result<Vec<RevertRow>, sqlx::Error> {
-    sqlx::query(concat!(
-        "SELECT b.id AS by, u.effect, u.hunks, forgotten.effect IS NOT NULL AS is_forgotten
-         FROM undoing u JOIN effect e ON e.id = u.effect JOIN effect b ON ",
-        is_revert!(),
-        " LEFT JOIN forgotten ON forgotten.effect = b.id",
-    ))
+    let applied = applied_reverts(db).await?;
+    let planned = sqlx::query(
+        "SELECT u.change_set, u.call, u.path, u.effect, u.hunks,
+             e.kind IN ('rename', 'rename_folder') AS is_rename
+         FROM undoing u JOIN effect e ON e.id = u.effect",
+    )
     .try_map(|row: SqliteRow| {
-        Ok(RevertRow {
-            by: row.text("by")?,
-            effect: row.text("effect")?,
-            hunks: row.optional_json("hunks")?,
-            is_purged: row.try_get("is_forgotten")?,
-        })
+        let call: Option<CallId> = row.optional_text("call")?;
+        let effect: EffectId = row.text("effect")?;
+        let hunks: Option<BTreeSet<usize>> = row.optional_json("hunks")?;
+        Ok((change_of_set(&row)?, call, effect, hunks))
     })
     .fetch_all(db)
-    .await
+    .await?;
+    let mut reverts = Vec::with_capacity(planned.len());
+    for (change, call, effect, hunks) in planned {
+        let made = applied.get(&change).into_iter().flatten();
+        for made in made.filter(|made| call.as_ref().is_none_or(|call| *call == made.call)) {
+            let (by, is_purged) = (made.id.clone(), made.is_purged);
+            let (effect, hunks) = (effect.clone(), hunks.clone());
+            reverts.push(RevertRow { by, effect, hunks, is_purged });
+        }
+    }
+    Ok(reverts)
+}
+
+async fn applied_reverts(
+    db: &mut SqliteConnection,
+) -> Result<HashMap<ChangeOfSet, Vec<AppliedRevert>>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT b.id, b.change_set, b.call, b.path, forgotten.effect IS NOT NULL AS is_forgotten,
+             b.kind IN ('rename', 'rename_folder') AS is_rename
+         FROM effect b LEFT JOIN forgotten ON forgotten.effect = b.id
+         WHERE b.change_set IN (SELECT change_set FROM undoing) AND b.state = 'done'
+         ORDER BY b.number",
+    )
+    .try_map(|row: SqliteRow| {
+        let is_purged = row.try_get("is_forgotten")?;
+        let made = AppliedRevert { id: row.text("id")?, call: row.text("call")?, is_purged };
+        Ok((change_of_set(&row)?, made))
+    })
+    .fetch_all(db)
+    .await?;
+    let mut applied: HashMap<ChangeOfSet, Vec<AppliedRevert>> = HashMap::new();
+    for (change, made) in rows {
+        applied.entry(change).or_default().push(made);
+    }
+    Ok(applied)
+}
+
+fn change_of_set(row: &SqliteRow) -> Result<ChangeOfSet, sqlx::Error> {
+    Ok((row.text("change_set")?, row.path("path")?, row.try_get("is_rename")?))
 }
 
 async fn all_user_change_sets(

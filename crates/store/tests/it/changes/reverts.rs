@@ -1,9 +1,12 @@
 //! The effects that a set of the user's own undid, also when it was planned more than once.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use protocol::changes::history::AppliedBy;
-use protocol::{EffectId, FileId, IntentState, MovedNote, NotePath, SettledIntent, Timestamp};
+use protocol::{
+    EffectId, FileId, Intent, IntentState, MovedNote, NotePath, SettledIntent, Timestamp,
+};
 use store::UserChangeSet;
 
 use crate::changes::ledger::intent;
@@ -164,4 +167,58 @@ async fn renames_by_hand_that_a_second_try_finds_are_stored_too() {
     });
     let expected = [("a.md", "b.md", 1), ("c.md", "d.md", 2), ("b.md", "e.md", 1)];
     assert_eq!(renames.collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_change_at_another_spelling_of_the_path_is_the_planned_one() {
+    let (planned, made) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
+    let story = TestConversation::begin().await;
+    edited(&story, "e1", planned).await;
+    plans(&story, "c1", &[undoes(planned, "e1", None)]).await;
+    happened(&story, "c1", "u1", made).await;
+    assert_eq!(undone(&story).await, [("e1".to_owned(), None)]);
+    // The control: another note.
+    let story = TestConversation::begin().await;
+    edited(&story, "e1", planned).await;
+    plans(&story, "c1", &[undoes(planned, "e1", None)]).await;
+    happened(&story, "c1", "u1", "Cafe.md").await;
+    assert!(undone(&story).await.is_empty());
+}
+
+/// The time to read what an undo of so many changes undid; the least of several, because other programs disturb.
+async fn time_to_read(count: usize) -> Duration {
+    let story = TestConversation::begin().await;
+    let note = |n: usize| format!("{n}.md");
+    let rows: Vec<_> = (0..count).map(|n| undoes(&note(n), &format!("e{n}"), None)).collect();
+    plans(&story, "u", &rows).await;
+    for (set, kind) in [("edits", "e"), ("s", "u")] {
+        let change = |n: usize| Intent {
+            change_set: set.into(),
+            ..intent(&format!("{kind}{n}"), kind, edit(&note(n), "1", "2"))
+        };
+        let made: Vec<Intent> = (0..count).map(change).collect();
+        story.store.record_intents(&made, Timestamp(1)).await.expect("stored");
+        let ended = |made: &Intent| SettledIntent {
+            effect: made.effect.clone(),
+            state: IntentState::Done,
+            file: None,
+        };
+        let ended: Vec<SettledIntent> = made.iter().map(ended).collect();
+        story.store.record_outcomes(&ended).await.expect("settled");
+    }
+    let mut least = Duration::MAX;
+    for _ in 0..4 {
+        let begun = Instant::now();
+        let found = story.store.reverts().await.expect("read");
+        least = least.min(begun.elapsed());
+        assert_eq!(found.len(), count);
+    }
+    least
+}
+
+/// Four times the changes may cost eight times the time; the square would be sixteen times.
+#[tokio::test]
+async fn a_large_undo_is_read_at_a_cost_that_grows_with_its_changes() {
+    let (few, many) = (time_to_read(400).await, time_to_read(1_600).await);
+    assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
 }
