@@ -1,10 +1,13 @@
 //! The edits of a note: a text, a section or a property, and how one becomes a plan.
 
+mod line_prefix;
 pub(crate) mod property;
 pub(crate) mod replace_text;
 pub(crate) mod section;
 mod yaml;
 
+#[cfg(test)]
+mod nested_lists;
 #[cfg(test)]
 mod replace_cost;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use index::parser::{BlockKind, Document, Heading, MarkdownBlock, headings};
 use markdown::{line_end, line_start};
 use protocol::NotePath;
 
+use super::line_prefix::{LinePrefix, is_list_item};
 use super::{EditResult, insert_at, line_ranges, splice, strip_last_break};
 use crate::text::heading_ref;
 use crate::text::text_encoding::{LineEnd, line_at, pluralize};
@@ -97,22 +98,26 @@ impl SectionEdit<'_> {
         let block = IdentifiedBlock::find(path, text, id)?;
         let at = line_at(text, block.words.start);
         let summary = |what: &str| format!("{what} the block ^{id} in `{path}` (line {at})");
+        let (ends, lines) = (LineEnd::of(text), strip_last_break(self.text));
         Ok(match self.part {
             SectionPart::Whole => {
                 let own = format!("^{id}");
-                let new = strip_last_break(self.text).trim_end();
+                let new = lines.trim_end();
                 let new = new.strip_suffix(own.as_str()).unwrap_or(new).trim_end();
-                let new = LineEnd::of(text).convert(new);
+                let new = ends.convert(&block.prefix.in_place(new));
                 EditResult { text: splice(text, block.words, &new), summary: summary("replace") }
             }
             SectionPart::End => EditResult {
-                text: insert_at(text, block.end, self.text),
+                text: insert_at(text, block.end, &(block.prefix.own_lines(lines) + "\n")),
                 summary: summary(&format!("add {} after", self.text_to_add())),
             },
-            SectionPart::Beginning => EditResult {
-                text: insert_at(text, block.words.start, self.text),
-                summary: summary(&format!("add {} before", self.text_to_add())),
-            },
+            SectionPart::Beginning => {
+                let (start, new) = (block.words.start, block.prefix.before(lines));
+                EditResult {
+                    text: splice(text, start..start, &ends.convert(&new)),
+                    summary: summary(&format!("add {} before", self.text_to_add())),
+                }
+            }
         })
     }
 }
@@ -166,27 +171,71 @@ fn trim_blank_lines(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// A block with an id: a list item, a paragraph, or what stands before a line of just `^id`.
-struct IdentifiedBlock {
-    /// From its first line to before the id and the space ahead of it.
+struct IdentifiedBlock<'a> {
+    /// From its beginning to before the id and the space ahead of it. Of an item in a list without the
+    /// items below it.
     words: Range<usize>,
-    /// Behind the line of the id.
+    /// The bytes of its first line before `words`.
+    prefix: LinePrefix<'a>,
+    /// Behind its last line; behind that of the items below it, too.
     end: usize,
 }
 
-impl IdentifiedBlock {
-    fn find(path: &NotePath, text: &str, id: &str) -> Result<Self, String> {
+impl<'a> IdentifiedBlock<'a> {
+    fn find(path: &NotePath, text: &'a str, id: &str) -> Result<Self, String> {
         let lines = line_ranges(text);
         let at = line_of_id(path, text, &lines, id)?;
         let own = lines.get(at).cloned().unwrap_or_default();
+        let before_id = text.get(..own.end).unwrap_or_default();
+        let id_at = before_id.rfind('^').unwrap_or(own.start);
         let document = Document::parse(text);
+        // Where a tab is wider than the indentation, an item of the parser begins before its own line.
         let start = match parsed_block(&document, &own, id) {
-            Some(block) => line_start(text, block.start),
-            None => start_by_lines(&document, &lines, at),
+            Some(block) => skip(text, block.start, is_space),
+            None => skip(text, start_by_lines(&document, &lines, at), is_before_words),
         };
-        let before_id = text.get(start..own.end).unwrap_or_default();
-        let words = before_id.rfind('^').and_then(|at| before_id.get(..at)).unwrap_or_default();
-        Ok(Self { words: start..start + words.trim_end().len(), end: own.end })
+        let start = start.min(id_at);
+        let first = line_start(text, start);
+        let is_around =
+            |block: &&MarkdownBlock| block.kind == BlockKind::Item && block.span.contains(&id_at);
+        let items: Vec<(usize, usize)> = document
+            .blocks
+            .iter()
+            .filter(is_around)
+            .map(|item| (skip(text, item.span.start, is_before_words), item.span.end))
+            .collect();
+        let own_item = items.iter().rfind(|(sign, _)| line_start(text, *sign) == first);
+        let in_item = items.iter().any(|(sign, _)| *sign < first);
+        let words_start = match own_item {
+            Some((sign, _)) => *sign,
+            None if in_item => start,
+            None => first,
+        };
+        let prefix = LinePrefix::new(text.get(first..words_start).unwrap_or_default());
+        let is_behind =
+            |sign| if prefix.is_quoted() { is_before_words(sign) } else { is_space(sign) };
+        let end = own_item.map_or(own.end, |(_, end)| {
+            let whole = text.get(..*end).unwrap_or_default();
+            line_end(text, whole.trim_end_matches(is_behind).len()).max(own.end)
+        });
+        let words = text.get(words_start..id_at).unwrap_or_default().trim_end();
+        Ok(Self { words: words_start..words_start + words.len(), prefix, end })
     }
+}
+
+/// The offset of the first sign from `at` on that is not one of such.
+fn skip(text: &str, at: usize, is_such: impl Fn(char) -> bool) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    text.len() - rest.trim_start_matches(is_such).len()
+}
+
+const fn is_space(sign: char) -> bool {
+    matches!(sign, ' ' | '\t' | '\n' | '\r')
+}
+
+/// Whether the sign may stand before the words of a block: of its indentation or a quote.
+const fn is_before_words(sign: char) -> bool {
+    sign == '>' || is_space(sign)
 }
 
 /// The index of the only line that ends in `id`.
@@ -241,12 +290,15 @@ fn start_by_lines(document: &Document<'_>, lines: &[Range<usize>], at: usize) ->
     let line = |at: usize| lines.get(at).map(|line| document.slice(line));
     let own = line(at).unwrap_or_default();
     let alone = own.trim_start().starts_with('^');
-    let is_blank = |at: usize| line(at).is_none_or(|line| line.trim().is_empty());
+    let is_blank =
+        |at: usize| line(at).is_none_or(|line| line.trim_matches(is_before_words).is_empty());
     let mut first = at;
     if alone {
         first = (0..at).rev().find(|above| !is_blank(*above)).unwrap_or(at);
     }
-    let is_start = |at: usize| line(at).is_some_and(|line| is_list_item(line.trim_start()));
+    let is_start = |at: usize| {
+        line(at).is_some_and(|line| is_list_item(line.trim_start_matches(is_before_words)))
+    };
     let floor = block_start_limit(document, lines.get(at).map_or(0, |line| line.start));
     let is_own = |at: usize| lines.get(at).is_some_and(|line| line.start >= floor);
     while first > 0 && is_own(first - 1) && !is_blank(first - 1) && (alone || !is_start(first)) {
@@ -260,15 +312,6 @@ fn block_start_limit(document: &Document<'_>, at: usize) -> usize {
     let above = document.headings.iter().map(|heading| heading.body).rfind(|body| *body <= at);
     let matter = document.frontmatter.as_ref().map(|matter| matter.span.end);
     above.unwrap_or_default().max(matter.unwrap_or_default())
-}
-
-/// Whether a line without its indentation begins an item of a list.
-fn is_list_item(words: &str) -> bool {
-    let numbered = words.trim_start_matches(|sign: char| sign.is_ascii_digit());
-    let marker = if numbered.len() == words.len() { &['-', '*', '+'][..] } else { &['.', ')'][..] };
-    numbered
-        .strip_prefix(marker)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 /// The block id at the end of a line.

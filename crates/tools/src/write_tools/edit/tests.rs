@@ -29,7 +29,7 @@ pub(super) fn edit(text: &str, call: Value) -> Result<String, String> {
     edited.map(|edited| edited.text)
 }
 
-fn check(text: &str, call: Value, expected: &str) {
+pub(super) fn check(text: &str, call: Value, expected: &str) {
     assert_eq!(edit(text, call.clone()).as_deref(), Ok(expected), "{text:?} {call}");
 }
 
@@ -38,7 +38,7 @@ fn refused(text: &str, call: Value, part: &str) {
     assert!(words.contains(part), "{call}: {words}");
 }
 
-fn section(heading: &str, action: &str, text: &str) -> Value {
+pub(super) fn section(heading: &str, action: &str, text: &str) -> Value {
     json!({ "heading": heading, "action": action, "text": text })
 }
 
