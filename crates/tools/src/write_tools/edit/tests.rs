@@ -172,6 +172,21 @@ fn an_empty_property_is_set_before_its_comment() {
 }
 
 #[test]
+fn a_sign_behind_a_doubled_quote_begins_no_comment() {
+    let note = "---\na: 'Don''t # x' # why\nb: ''\nlist:\n  - 'it''s # y' # z\n---\n";
+    let with = |from: &str, to: &str| note.replace(from, to);
+    let set = |name: &str, value: Value| property(name, "set", value);
+    check(note, set("a", json!("Do")), &with("'Don''t # x'", "Do"));
+    check(note, set("b", json!("c")), &with("b: ''", "b: c"));
+    check(note, set("list", json!(["m"])), &with("'it''s # y' # z", "m"));
+    let list = "---\na:\n  - 'it''s # y'\n---\n";
+    check(list, set("a", json!("b")), "---\na: b\n---\n");
+    // Controls: behind the quote that closes, a comment begins.
+    check("---\na: 'b''' # c\n---\n", set("a", json!("d")), "---\na: d # c\n---\n");
+    refused(&list.replace("y'", "y' # z"), set("a", json!("b")), "comments among");
+}
+
+#[test]
 fn comments_stay_when_a_list_is_set() {
     let note = "---\nlist: # all\n  # first\n  - one # 1\n  - \"# two\"\n  # last\nb: 1\n---\n";
     let with = |from: &str, to: &str| note.replace(from, to);
@@ -304,7 +319,7 @@ const WORDS: &str = "[a-z]{1,3}( [a-z#]{1,3})?";
 /// The part of a property behind its colon, with `# c` on the line of its name or `# d` at an item.
 fn entry() -> impl Strategy<Value = String> {
     prop_oneof![
-        "( {1,2}(x|'y z'|\\[p, q\\]|\\[p,\n  q\\]))?( {1,2}# c)?",
+        "( {1,2}(x|'y z'|'y''z # e'|\\[p, q\\]|\\[p,\n  q\\]))?( {1,2}# c)?",
         "( {1,2}# c)?(\n  - p( # d)?){1,2}",
         "( {1,2}# c)?(\n- [pq]( # d)?){1,2}",
     ]

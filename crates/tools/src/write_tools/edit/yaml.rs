@@ -113,13 +113,20 @@ fn entry(line: &Range<usize>, bare: &str) -> Result<YamlEntry, String> {
 pub(super) fn without_comment(rest: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';
-    for (at, sign) in rest.char_indices() {
+    let mut signs = rest.char_indices().peekable();
+    while let Some((at, sign)) = signs.next() {
         match (quote, sign) {
             (None, '#') if BLANK.contains(&before) => return rest.get(..at).unwrap_or(rest),
             (None, '"' | '\'') if BLANK.contains(&before) || matches!(before, '[' | ',' | '{') => {
                 quote = Some(sign);
             }
-            (Some(open), sign) if open == sign && !(open == '"' && before == '\\') => quote = None,
+            (Some('\''), '\'') => {
+                // A doubled one is part of the text.
+                if signs.next_if(|(_, next)| *next == '\'').is_none() {
+                    quote = None;
+                }
+            }
+            (Some('"'), '"') if before != '\\' => quote = None,
             _ => {}
         }
         before = if before == '\\' && sign == '\\' { ' ' } else { sign };
