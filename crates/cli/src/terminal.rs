@@ -23,14 +23,15 @@ pub(crate) fn eprint_line(line: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{}", sanitize(&line.to_string()));
 }
 
-/// The text with control characters as symbols; tabs and line breaks of either kind stay.
+/// The text with control characters as symbols; tabs and line breaks of either kind stay. A `\r` that no
+/// `\n` follows would put what comes next over the line before it.
 fn sanitize(text: &str) -> String {
-    let shown = |line: &str| -> String { line.chars().map(sanitize_char).collect() };
-    let lines = text.split('\n').map(|line| match line.strip_suffix('\r') {
-        Some(line) => shown(line) + "\r",
-        None => shown(line),
+    let lines = text.split_inclusive('\n').map(|line| {
+        let end = ["\r\n", "\n"].into_iter().find(|end| line.ends_with(*end)).unwrap_or_default();
+        let words = line.strip_suffix(end).unwrap_or(line);
+        words.chars().map(sanitize_char).chain(end.chars()).collect::<String>()
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.collect()
 }
 
 fn sanitize_char(c: char) -> char {
@@ -56,5 +57,15 @@ mod tests {
             sanitize("\u{1b}[2J\u{1b}]0;gone\u{7}\r\u{9b}31m\u{7f}"),
             "␛[2J␛]0;gone␇␍\u{fffd}31m␡"
         );
+    }
+
+    #[test]
+    fn a_text_that_ends_in_a_carriage_return_is_not_written_over() {
+        // As a model streams it: the next part would begin at the left edge.
+        assert_eq!(sanitize("paid\r") + &sanitize("open\n"), "paid␍open\n");
+        assert_eq!(sanitize("one\r\r\ntwo\r\n\r"), "one␍\r\ntwo\r\n␍");
+        // The control: a line break stays.
+        assert_eq!(sanitize("one\r\n"), "one\r\n");
+        assert_eq!(sanitize(""), "");
     }
 }
