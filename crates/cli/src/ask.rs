@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::{DataDir, FeedListener, OneShotQuestion};
+use app::{DataDir, FeedListener, OneShotAnswer, OneShotQuestion};
 use clap::Args;
 use protocol::chat::conversation::ChatItem;
 use protocol::event::ModelWait;
@@ -68,6 +68,7 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
     };
     let asked = app::ask_once(data, question, listener).await?;
     printer.lock().unwrap_or_else(PoisonError::into_inner).end_line();
+    report_unsent_note(&asked);
     if is_cut_by_length(&asked.items) {
         eprint_line("(Answer cut off: length limit reached)");
     }
@@ -90,6 +91,13 @@ pub(crate) async fn run(data: DataDir, arguments: AskArgs) -> Result<ExitCode, U
             Ok(ExitCode::from(EXIT_AT_LIMIT))
         }
         None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Reports that the note of `--note` was not sent, so that an answer without it surprises nobody.
+fn report_unsent_note(asked: &OneShotAnswer) {
+    if let Some(note) = &asked.unsent_note {
+        eprint_line(format_args!("{note} is a private note, so it wasn’t sent with the question."));
     }
 }
 
@@ -126,6 +134,7 @@ async fn run_json(data: DataDir, arguments: AskArgs) -> Result<ExitCode, UserErr
     };
     let written = if arguments.write { ChangeOutput::Yes } else { ChangeOutput::No };
     let asked = app::ask_once(data, question, Box::new(|_| true)).await?;
+    report_unsent_note(&asked);
     write(&format!("{}\n", json::output(&input, &asked, written)));
     Ok(match asked.error {
         _ if asked.at_limit => ExitCode::from(EXIT_AT_LIMIT),

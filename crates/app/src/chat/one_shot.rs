@@ -119,6 +119,8 @@ pub struct OneShotAnswer {
     pub at: Timestamp,
     /// Whether it ended at a limit: what is there was answered, and there may be more.
     pub at_limit: bool,
+    /// The note of the question where neither its text nor its name was sent, because it is private.
+    pub unsent_note: Option<NotePath>,
 }
 
 /// Stands in place of text that comes from a private note.
@@ -155,13 +157,10 @@ async fn run_one_shot(
     let open = app.open_for_one_shot(&question.vault, listener).await?;
     // Another file may take the path of a note as soon as the note was read.
     let at = now();
-    if let Some(note) = &question.note {
-        let (vault, note) = (open.vault.clone(), note.clone());
-        let path = run_blocking(move || vault.resolve(&note))
-            .await?
-            .map_err(|error| note_error(&error))?;
-        app.set_active_note(path).await?;
-    }
+    let note = match question.note {
+        Some(note) => Some(open_note(app, &open, note).await?),
+        None => None,
+    };
     let conversation: ConversationId = crate::support::clock::new_id();
     let title = title_from_text(&question.text);
     open.store
@@ -180,6 +179,7 @@ async fn run_one_shot(
         prepared.new.shown.extend(context.sources);
     }
     let turn = prepared.new.turn.clone();
+    let unsent_note = note.filter(|_| prepared.new.message.open_note() == Some(None));
     open.submit(prepared).await?;
     open.service.wait_until_idle(&conversation).await;
     open.flush_events().await;
@@ -194,17 +194,40 @@ async fn run_one_shot(
         items.drain(..=asked);
     }
     items.retain(|item| !matches!(item, ChatItem::Decision { .. }));
-    let error = items.iter().find_map(|item| match item {
-        ChatItem::Ended { status: TurnStatus::Failed | TurnStatus::Limit, error, .. } => {
-            error.clone()
-        }
-        _ => None,
-    });
+    let error = ending_error(&items);
     let is_limit =
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
     let at_limit = items.iter().any(is_limit);
     let sources = open.store.context_sources(&turn).await.map_err(store_error)?;
-    Ok(OneShotAnswer { items, planned, waiting, written, sources, error, at, at_limit })
+    Ok(OneShotAnswer {
+        items,
+        planned,
+        waiting,
+        written,
+        sources,
+        error,
+        at,
+        at_limit,
+        unsent_note,
+    })
+}
+
+fn ending_error(items: &[ChatItem]) -> Option<UserError> {
+    items.iter().find_map(|item| match item {
+        ChatItem::Ended { status: TurnStatus::Failed | TurnStatus::Limit, error, .. } => {
+            error.clone()
+        }
+        _ => None,
+    })
+}
+
+/// Makes the note of the question the active one.
+async fn open_note(app: &App, session: &VaultSession, note: String) -> Result<NotePath, UserError> {
+    let vault = session.vault.clone();
+    let path =
+        run_blocking(move || vault.resolve(&note)).await?.map_err(|error| note_error(&error))?;
+    app.set_active_note(path.clone()).await?;
+    Ok(path)
 }
 
 /// The messages before, without text from notes that the model may not see.
