@@ -1,6 +1,7 @@
 //! Planned changes of notes. A changing tool returns a [`ChangeSet`] and writes nothing.
 
 mod change_set;
+mod content_changes;
 mod folder_contents;
 mod intent;
 mod renames;

@@ -4,16 +4,18 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
+use super::content_changes::ContentChanges;
+use super::renames::{back, forward};
 use super::{Change, ChangeAction, Renames};
 use crate::NotePath;
 
 /// Changes that belong together.
 ///
 /// First those of contents and folders, at most one a path, each under the path it has before the
-/// set; then the renames, in the order in which they were planned.
+/// set; then the renames, in the order in which they were planned. A clone shares the bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangeSet {
-    contents: Vec<Change>,
+    contents: ContentChanges,
     renames: Vec<Change>,
 }
 
@@ -87,46 +89,65 @@ impl ChangeSet {
         !self.renames.is_empty()
     }
 
+    /// The changes that give a file or folder another path, in the order in which they happen.
+    pub fn rename_changes(&self) -> impl DoubleEndedIterator<Item = &Change> {
+        self.renames.iter()
+    }
+
     /// Where files and folders go.
     #[must_use]
     pub fn renames(&self) -> Renames {
-        let pair = |change: &Change| Some((change.path.clone(), change.target()?.clone()));
-        self.renames.iter().filter_map(pair).collect()
+        self.rename_pairs().map(|(from, to)| (from.clone(), to.clone())).collect()
+    }
+
+    /// Where what a reader finds at `path` when all this counts as done is before; `None` when it went away from there.
+    #[must_use]
+    pub fn path_before(&self, path: &NotePath) -> Option<NotePath> {
+        back(self.rename_pairs(), path)
+    }
+
+    /// Whether the note that is at `path` before the set goes to the trash by itself.
+    #[must_use]
+    pub fn trashes_note(&self, path: &NotePath) -> bool {
+        let is_trashing = |change: &Change| matches!(change.act, ChangeAction::Trash { .. });
+        self.contents.at(path).any(|(_, change)| is_trashing(change))
     }
 
     /// The content of `path` for a reader when all this counts as done.
     #[must_use]
     pub fn planned_state(&self, path: &NotePath) -> PlannedState<'_> {
-        let Some(before) = self.renames().back(path) else { return PlannedState::Gone };
-        for change in &self.contents {
-            match &change.act {
-                ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. }
-                    if change.path == before =>
-                {
-                    return PlannedState::Planned(after);
-                }
-                ChangeAction::Trash { .. } if change.path == before => return PlannedState::Gone,
-                ChangeAction::TrashFolder { .. } if before.is_in(&change.path) => {
-                    return PlannedState::Gone;
-                }
-                _ => {}
+        let Some(before) = self.path_before(path) else { return PlannedState::Gone };
+        let folder = self.contents.trashed_folder_around(&before);
+        // The first change decides.
+        let is_first = |number: usize| folder.is_none_or(|folder| number < folder);
+        let state = self.contents.at(&before).find_map(|(number, change)| match &change.act {
+            ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. } => {
+                Some((number, PlannedState::Planned(after)))
             }
+            ChangeAction::Trash { .. } => Some((number, PlannedState::Gone)),
+            _ => None,
+        });
+        match state {
+            Some((number, state)) if is_first(number) => state,
+            _ if folder.is_some() => PlannedState::Gone,
+            _ => PlannedState::OnDisk(before),
         }
-        PlannedState::OnDisk(before)
     }
 
     /// Where what is on disk at `path` is to be found when all this counts as done; `None` when
     /// it is in the trash.
     #[must_use]
     pub fn disk_path(&self, path: &NotePath) -> Option<NotePath> {
-        self.disk_locations().locate(path)
+        let is_trashed =
+            self.trashes_note(path) || self.contents.trashed_folder_around(path).is_some();
+        (!is_trashed).then(|| forward(self.rename_pairs(), path))
     }
 
     /// The same for many paths: the set is looked through once.
     #[must_use]
     pub fn disk_locations(&self) -> DiskLocations<'_> {
         let (mut files, mut folders) = (HashSet::new(), Vec::new());
-        for change in &self.contents {
+        for change in self.contents.iter() {
             match &change.act {
                 ChangeAction::Trash { .. } => {
                     files.insert(&change.path);
@@ -154,16 +175,22 @@ impl ChangeSet {
     /// drops out, and so does a note that was made here and is trashed. Renames of one thing
     /// become one. Fails, with the set as it was, where a plan needs what a waiting one took away.
     pub fn extend(&mut self, later: Self) -> Result<(), ChangeSetConflict> {
+        if later.len() == 1 {
+            return later.into_changes().try_for_each(|change| self.add_change(change));
+        }
+        // Of several, some may fit before one does not.
         let mut grown = self.clone();
-        for change in later.contents {
-            grown.add_content(change)?;
-        }
-        for change in later.renames {
-            grown.add_rename(change)?;
-        }
-        grown.contents.retain(|change| !change.is_noop());
-        grown.renames.retain(|change| !change.is_noop());
+        later.into_changes().try_for_each(|change| grown.add_later(change))?;
+        grown.remove_noops();
         *self = grown;
+        Ok(())
+    }
+
+    /// Adds one later change, as [`ChangeSet::extend`] does. The other contents are neither copied nor looked through, so
+    /// a large set can be made change by change.
+    pub fn add_change(&mut self, later: Change) -> Result<(), ChangeSetConflict> {
+        self.add_later(later)?;
+        self.remove_noops();
         Ok(())
     }
 
@@ -173,43 +200,46 @@ impl ChangeSet {
         self.changes().filter(|change| keep(change)).cloned().collect()
     }
 
+    fn rename_pairs(&self) -> impl DoubleEndedIterator<Item = (&NotePath, &NotePath)> {
+        self.renames.iter().filter_map(|change| Some((&change.path, change.target()?)))
+    }
+
+    fn into_changes(self) -> impl Iterator<Item = Change> {
+        self.contents.into_changes().chain(self.renames)
+    }
+
+    fn remove_noops(&mut self) {
+        self.contents.remove_noops();
+        self.renames.retain(|change| !change.is_noop());
+    }
+
+    /// Adds a change; changes that come to nothing stay. Where it does not fit, the set stays as it was.
+    fn add_later(&mut self, later: Change) -> Result<(), ChangeSetConflict> {
+        if later.is_rename() { self.add_rename(later) } else { self.add_content(later) }
+    }
+
     fn add_content(&mut self, later: Change) -> Result<(), ChangeSetConflict> {
         let refused = ChangeSetConflict { path: later.path.clone() };
-        let Some(path) = self.renames().back(&later.path) else { return Err(refused) };
-        if self.contents.iter().any(|change| {
-            matches!(change.act, ChangeAction::TrashFolder { .. }) && path.is_in(&change.path)
-        }) {
+        let Some(path) = self.path_before(&later.path) else { return Err(refused) };
+        if self.contents.trashed_folder_around(&path).is_some() {
             return Err(refused);
         }
-        if matches!(later.act, ChangeAction::Trash { .. } | ChangeAction::TrashFolder { .. }) {
+        let is_trashed =
+            matches!(later.act, ChangeAction::Trash { .. } | ChangeAction::TrashFolder { .. });
+        let earlier = self.contents.at(&path).next().map(|(number, _)| number);
+        let fits = match earlier {
+            Some(number) => self.contents.merge(number, later.act),
+            None => {
+                self.contents.push(Change { path: path.clone(), act: later.act });
+                true
+            }
+        };
+        if !fits {
+            return Err(refused);
+        }
+        if is_trashed {
             self.drop_rename(&path);
         }
-        let found = self.contents.iter().position(|change| change.path == path);
-        let Some(earlier) = found.and_then(|at| self.contents.get_mut(at)) else {
-            self.contents.push(Change { path, act: later.act });
-            return Ok(());
-        };
-        earlier.act = match (&mut earlier.act, later.act) {
-            (ChangeAction::Create { like, .. }, ChangeAction::Replace { after, .. }) => {
-                ChangeAction::Create { after, like: like.take() }
-            }
-            (ChangeAction::Replace { before, .. }, ChangeAction::Replace { after, .. }) => {
-                ChangeAction::Replace { before: std::mem::take(before), after }
-            }
-            (ChangeAction::Replace { before, .. }, ChangeAction::Trash { .. }) => {
-                ChangeAction::Trash { before: std::mem::take(before) }
-            }
-            // Trashed and created again: the note has other bytes.
-            (ChangeAction::Trash { before }, ChangeAction::Create { after, .. }) => {
-                ChangeAction::Replace { before: std::mem::take(before), after }
-            }
-            (ChangeAction::Create { .. }, ChangeAction::Trash { .. })
-            | (ChangeAction::MakeFolder, ChangeAction::TrashFolder { .. }) => {
-                self.contents.retain(|change| change.path != path);
-                return Ok(());
-            }
-            _ => return Err(refused),
-        };
         Ok(())
     }
 
@@ -232,15 +262,13 @@ impl ChangeSet {
     fn add_rename(&mut self, later: Change) -> Result<(), ChangeSetConflict> {
         let refused = ChangeSetConflict { path: later.path.clone() };
         let ChangeAction::Rename { to, what } = later.act else { return Err(refused) };
-        let renames = self.renames();
-        let Some(before) = renames.back(&later.path) else { return Err(refused) };
+        let Some(before) = self.path_before(&later.path) else { return Err(refused) };
         // A created note needs no rename: it is created at the new path. A folder does: it may be there already, or hold
         // something by then.
-        if let Some(made) = self.contents.iter_mut().find(|change| change.path == before)
-            && matches!(made.act, ChangeAction::Create { .. })
-        {
-            let Some(place) = renames.back(&to) else { return Err(refused) };
-            made.path = place;
+        let first = self.contents.at(&before).next();
+        if let Some((made, Change { act: ChangeAction::Create { .. }, .. })) = first {
+            let Some(place) = self.path_before(&to) else { return Err(refused) };
+            self.contents.set_path(made, place);
             return Ok(());
         }
         let last = self.renames.last_mut();
@@ -260,7 +288,11 @@ impl FromIterator<Change> for ChangeSet {
     fn from_iter<I: IntoIterator<Item = Change>>(changes: I) -> Self {
         let mut set = Self::default();
         for change in changes {
-            if change.is_rename() { &mut set.renames } else { &mut set.contents }.push(change);
+            if change.is_rename() {
+                set.renames.push(change);
+            } else {
+                set.contents.push(change);
+            }
         }
         set
     }

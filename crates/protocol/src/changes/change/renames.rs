@@ -21,22 +21,42 @@ impl Renames {
     /// Where what is at `path` before ends up.
     #[must_use]
     pub fn forward(&self, path: &NotePath) -> NotePath {
-        let step = |path: NotePath, (from, to): &(NotePath, NotePath)| {
-            path.after_move(from, to).unwrap_or(path)
-        };
-        self.0.iter().fold(path.clone(), step)
+        forward(self.pairs(), path)
     }
 
     /// Where what stands at `path` afterwards was before; `None` when it went away from there.
     #[must_use]
     pub fn back(&self, path: &NotePath) -> Option<NotePath> {
-        let step =
-            |path: NotePath, (from, to): &(NotePath, NotePath)| match path.after_move(to, from) {
-                Some(before) => Some(before),
-                None => (!path.is_in(from)).then_some(path),
-            };
-        self.0.iter().rev().try_fold(path.clone(), step)
+        back(self.pairs(), path)
     }
+
+    fn pairs(&self) -> impl DoubleEndedIterator<Item = (&NotePath, &NotePath)> {
+        self.0.iter().map(|(from, to)| (from, to))
+    }
+}
+
+/// As [`Renames::forward`], for renames in order that are kept elsewhere.
+pub(super) fn forward<'a>(
+    renames: impl Iterator<Item = (&'a NotePath, &'a NotePath)>,
+    path: &NotePath,
+) -> NotePath {
+    let step = |path: NotePath, (from, to): (&NotePath, &NotePath)| {
+        path.after_move(from, to).unwrap_or(path)
+    };
+    renames.fold(path.clone(), step)
+}
+
+/// As [`Renames::back`], for renames in order that are kept elsewhere.
+pub(super) fn back<'a>(
+    renames: impl DoubleEndedIterator<Item = (&'a NotePath, &'a NotePath)>,
+    path: &NotePath,
+) -> Option<NotePath> {
+    let step = |path: NotePath, (from, to): (&NotePath, &NotePath)| match path.after_move(to, from)
+    {
+        Some(before) => Some(before),
+        None => (!path.is_in(from)).then_some(path),
+    };
+    renames.rev().try_fold(path.clone(), step)
 }
 
 impl FromIterator<(NotePath, NotePath)> for Renames {

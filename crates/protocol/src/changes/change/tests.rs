@@ -1,5 +1,9 @@
 //! Pending changes are seen as done, and later plans fit on them.
 
+mod naive_change_set;
+
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -101,6 +105,61 @@ fn what_went_away_takes_no_later_plan() {
         replace("f/a.md", "1", "2"),
     );
     refused(Change::trash(path("a.md"), "1"), replace("a.md", "1", "2"));
+}
+
+#[test]
+fn a_change_that_does_not_fit_leaves_all_renames() {
+    let mut set: ChangeSet =
+        [Change::trash(path("a.md"), "1"), rename("a.md", "b.md"), rename("z.md", "y.md")]
+            .into_iter()
+            .collect();
+    let before = set.clone();
+    // A note goes to the trash without its rename, and this one is there already.
+    let refused = set.add_change(Change::trash(path("b.md"), "1"));
+    assert_eq!(refused, Err(ChangeSetConflict { path: path("b.md") }));
+    assert_eq!(set, before);
+    // The control: the deletion of another note drops the rename of that one alone.
+    set.add_change(Change::trash(path("y.md"), "1")).unwrap();
+    assert_eq!(set.renames(), [(path("a.md"), path("b.md"))].into_iter().collect());
+}
+
+#[test]
+fn several_changes_are_added_all_or_none() {
+    let mut all = set([rename("a.md", "b.md"), replace("n.md", "1", "2")]);
+    let before = all.clone();
+    let later = [replace("n.md", "2", "3"), create("m.md", "1"), create("a.md", "1")];
+    assert!(all.extend(later.into_iter().collect()).is_err());
+    assert_eq!(all, before);
+}
+
+/// How often a time is taken: other programs disturb, and the shortest counts.
+const ATTEMPTS: usize = 3;
+
+/// The time to add replacements to a move one by one, and to look at each.
+fn time_to_add(count: usize) -> Duration {
+    let measure = |_| {
+        let later = (0..count).map(|n| replace(&format!("{n}.md"), "1", "2"));
+        let later: Vec<ChangeSet> = later.map(ChangeSet::one).collect();
+        let mut all = set([rename("a.md", "b.md")]);
+        let begun = Instant::now();
+        later.into_iter().for_each(|one| all.extend(one).unwrap());
+        for change in all.changes().take(count) {
+            assert_eq!(all.planned_state(&change.path), PlannedState::Planned(b"2"));
+            assert_eq!(all.disk_path(&change.path).as_ref(), Some(&change.path));
+        }
+        let took = begun.elapsed();
+        assert_eq!(all.len(), count + 1);
+        took
+    };
+    (0..ATTEMPTS).map(measure).min().unwrap()
+}
+
+#[test]
+fn the_time_to_add_changes_one_by_one_grows_as_their_number() {
+    let (few, many) = (time_to_add(2_000), time_to_add(8_000));
+    println!("{few:?} for some changes, {many:?} for four times as many");
+    // Four times the changes may cost eight times the time; the square would be sixteen times.
+    assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
 }
 
 #[test]
