@@ -19,7 +19,7 @@ use super::plan_reader::PlanReader;
 use super::trace::NoteTrace;
 use super::{
     ConflictLines, EffectConflict, EffectConflictReason, Hunks, RedoneEffect, UndoDirection,
-    UndoPlan, UndoRequest, UndoneEffect, VaultReader as _,
+    UndoPlan, UndoRequest, UndoneEffect,
 };
 use crate::names::name_key::name_key;
 

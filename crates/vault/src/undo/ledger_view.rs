@@ -10,7 +10,7 @@ use protocol::{
 use super::locate::{NoteLocation, certain_path, locate};
 use super::plan_reader::PlanReader;
 use super::trace::{NoteTrace, Successions, file_left, recorded_base};
-use super::{Hunks, UndoDirection, UndoRequest, VaultReader};
+use super::{Hunks, UndoDirection, UndoRequest};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
 const MAX_VERSIONS: usize = 64;
@@ -174,7 +174,7 @@ impl LedgerView {
         &self,
         place: usize,
         trace: &NoteTrace,
-        notes: &dyn VaultReader,
+        notes: &PlanReader<'_>,
     ) -> Option<NotePath> {
         certain_path(trace, &self.successions, self.newest_version(place), notes)
     }

@@ -94,7 +94,7 @@ pub(super) fn certain_path(
     trace: &NoteTrace,
     successions: &Successions,
     text: Option<&[u8]>,
-    notes: &dyn VaultReader,
+    notes: &PlanReader<'_>,
 ) -> Option<NotePath> {
     find_file(trace, successions, text, notes).ok()
 }
@@ -104,7 +104,7 @@ fn find_file(
     trace: &NoteTrace,
     successions: &Successions,
     text: Option<&[u8]>,
-    notes: &dyn VaultReader,
+    notes: &PlanReader<'_>,
 ) -> Result<NotePath, Vec<NotePath>> {
     let at_home = notes.file(&trace.path);
     let file = trace.file.map(|file| successions.newest_successor(file));
@@ -138,7 +138,7 @@ fn find_file(
 /// The notes at these paths, each with the file that the user is asked about.
 fn with_files(
     paths: impl IntoIterator<Item = NotePath>,
-    notes: &dyn VaultReader,
+    notes: &PlanReader<'_>,
 ) -> Vec<UndoCandidate> {
     let candidate = |path| Some(UndoCandidate { file: notes.file(&path)?, path });
     paths.into_iter().filter_map(candidate).collect()
@@ -155,9 +155,8 @@ fn is_certain_at_same_path(file: FileId, found: FileId) -> bool {
 ///
 /// More than one place has the file where its names are hard links, or where a snapshot of the folder lies
 /// in it.
-fn moved_paths(trace: &NoteTrace, file: FileId, notes: &dyn VaultReader) -> Vec<NotePath> {
-    let mut found = notes.files();
-    found.retain(|standing| {
+fn moved_paths(trace: &NoteTrace, file: FileId, notes: &PlanReader<'_>) -> Vec<NotePath> {
+    let is_it = |standing: &&VaultFile| {
         let name = standing.path.name();
         let is_copy = || {
             conflict_copy::original(name)
@@ -165,28 +164,28 @@ fn moved_paths(trace: &NoteTrace, file: FileId, notes: &dyn VaultReader) -> Vec<
         };
         let is_note = standing.path.is_markdown() || !trace.path.is_markdown();
         standing.file == file && is_note && !is_copy()
-    });
-    found.into_iter().map(|standing| standing.path).collect()
+    };
+    notes.files().iter().filter(is_it).map(|standing| standing.path.clone()).collect()
 }
 
 /// Notes elsewhere that have its name, then those that say what it said; else those that say most of it, unless the note
 /// at its path says all of it.
 fn candidates(trace: &NoteTrace, text: Option<&[u8]>, notes: &PlanReader<'_>) -> Vec<NotePath> {
-    let mut others = notes.files();
-    others.retain(|other| other.path != trace.path && other.path.is_markdown());
-    let (named, others): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|other| other.path.name() == trace.path.name());
+    let is_other = |other: &&VaultFile| other.path != trace.path && other.path.is_markdown();
+    let others = notes.files().iter().filter(is_other);
+    let (named, others): (Vec<&VaultFile>, Vec<&VaultFile>) =
+        others.partition(|other| other.path.name() == trace.path.name());
     let text = text.filter(|text| !text.trim_ascii().is_empty());
     let said = text.map(|text| (text, NoteDigest::of(text)));
-    let says_it = |other: &VaultFile| {
+    let says_it = |other: &&VaultFile| {
         said.as_ref().is_some_and(|(text, said)| {
             other.size == text.len() as u64
                 && notes.digest(&other.path).is_some_and(|held| held.content == said.content)
         })
     };
-    let (same, others): (Vec<_>, Vec<_>) = others.into_iter().partition(says_it);
-    let found: Vec<NotePath> =
-        named.into_iter().chain(same).take(MAX_CANDIDATES).map(|other| other.path).collect();
+    let (same, others): (Vec<&VaultFile>, Vec<&VaultFile>) = others.into_iter().partition(says_it);
+    let found = named.into_iter().chain(same).take(MAX_CANDIDATES);
+    let found: Vec<NotePath> = found.map(|other| other.path.clone()).collect();
     let is_at_home = |text: &[u8]| notes.bytes(&trace.path).as_deref() == Some(text);
     match &said {
         Some((text, said)) if found.is_empty() && !is_at_home(text) => {
@@ -198,7 +197,7 @@ fn candidates(trace: &NoteTrace, text: Option<&[u8]>, notes: &PlanReader<'_>) ->
 
 /// The notes that hold at least half of the lines, the ones with most of them first: of a note that was
 /// renamed and rewritten. Needs the digests of all notes, so it is asked last.
-fn most_similar(said: &NoteDigest, others: &[VaultFile], notes: &PlanReader<'_>) -> Vec<NotePath> {
+fn most_similar(said: &NoteDigest, others: &[&VaultFile], notes: &PlanReader<'_>) -> Vec<NotePath> {
     let wanted = said.line_count();
     if wanted == 0 {
         return Vec::new();
@@ -207,7 +206,7 @@ fn most_similar(said: &NoteDigest, others: &[VaultFile], notes: &PlanReader<'_>)
         let held = notes.digest(&other.path).map_or(0, |note| said.shared_lines(&note));
         (held > 0 && held * 2 >= wanted).then(|| (held, other.path.clone()))
     };
-    let mut scored: Vec<(usize, NotePath)> = others.iter().filter_map(held).collect();
+    let mut scored: Vec<(usize, NotePath)> = others.iter().copied().filter_map(held).collect();
     scored.sort_by_key(|(held, _)| std::cmp::Reverse(*held));
     scored.into_iter().take(MAX_CANDIDATES).map(|(_, path)| path).collect()
 }

@@ -193,6 +193,25 @@ pub fn current_path(
     effect: &EffectId,
     notes: &dyn VaultReader,
 ) -> Option<NotePath> {
+    path_of_note(ledger, effect, &PlanReader::new(notes))
+}
+
+/// The same for several effects, in their order. The vault is listed once at most for all of them.
+#[must_use]
+pub fn current_paths<'a>(
+    ledger: &LedgerView,
+    effects: impl IntoIterator<Item = &'a EffectId>,
+    notes: &dyn VaultReader,
+) -> Vec<Option<NotePath>> {
+    let notes = PlanReader::new(notes);
+    effects.into_iter().map(|effect| path_of_note(ledger, effect, &notes)).collect()
+}
+
+fn path_of_note(
+    ledger: &LedgerView,
+    effect: &EffectId,
+    notes: &PlanReader<'_>,
+) -> Option<NotePath> {
     let place = ledger.position_of(effect)?;
     let found = ledger.effect(place)?;
     let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
@@ -212,7 +231,7 @@ pub fn may_be_at(
     let trace = place.and_then(|place| {
         let found = ledger.effect(place)?;
         let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
-        Some((ledger.certain_path(place, &trace, notes), trace))
+        Some((ledger.certain_path(place, &trace, &PlanReader::new(notes)), trace))
     });
     trace.is_some_and(|(location, trace)| match location {
         Some(here) => here == *path,

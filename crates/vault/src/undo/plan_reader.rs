@@ -48,22 +48,24 @@ impl<'a> PlanReader<'a> {
         }
         digest
     }
-}
 
-impl VaultReader for PlanReader<'_> {
-    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
+    /// The bytes of a note; `None` if none can be read there.
+    pub(super) fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
         self.notes.bytes(path)
     }
 
-    fn file(&self, path: &NotePath) -> Option<FileId> {
+    /// Which file or folder stands at a path; `None` for nothing.
+    pub(super) fn file(&self, path: &NotePath) -> Option<FileId> {
         self.notes.file(path)
     }
 
-    fn files(&self) -> Vec<VaultFile> {
-        self.files.get_or_init(|| self.notes.files()).clone()
+    /// Everything in the vault, folders too, as it was when the plan first asked for it.
+    pub(super) fn files(&self) -> &[VaultFile] {
+        self.files.get_or_init(|| self.notes.files())
     }
 
-    fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
+    /// As [`VaultReader::is_tracked`].
+    pub(super) fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
         self.notes.is_tracked(path, file)
     }
 }

@@ -8,7 +8,7 @@ use protocol::changes::history::UndoCandidate;
 use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId, NotePath};
 use vault::undo::{
     EffectConflictReason, EffectivePart, UndoPlan, UndoRequest, VaultFile, VaultReader,
-    current_path, identify_note, may_be_at, plan_undo,
+    current_path, current_paths, identify_note, may_be_at, plan_undo,
 };
 
 use crate::cases::{assert_paths_of_changes, back, back_there, edit, world};
@@ -381,4 +381,7 @@ fn present_path_of_a_note_is_found_without_reading_others() {
     assert_eq!(current_path(&ledger, certain, &counting), Some(path("Moved.md")));
     assert!(!may_be_at(&ledger, certain, &edited[1], &counting), "it is elsewhere");
     assert_eq!((counting.listings.get(), counting.reads.borrow().len()), (4, 0));
+    let both = current_paths(&ledger, [uncertain, certain], &counting);
+    assert_eq!(both, [None, Some(path("Moved.md"))]);
+    assert_eq!(counting.listings.get(), 5, "one listing serves both");
 }

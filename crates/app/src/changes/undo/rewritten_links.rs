@@ -8,7 +8,7 @@ use protocol::{ChangeKind, Effect, EffectId, NotePath, UserError};
 use store::{RevertRow, Store};
 use vault::merge::hunks;
 use vault::undo::{
-    EffectivePart, Hunks, LedgerView, Reverts, UndoneEffect, VaultReader, current_path,
+    EffectivePart, Hunks, LedgerView, Reverts, UndoneEffect, VaultReader, current_paths,
 };
 
 use super::turn_scope::{is_move, unit_of};
@@ -44,11 +44,13 @@ impl RewrittenLinks {
                 && !undone.contains(&effect.id)
                 && moves.iter().any(|one| are_of_one_unit(one, effect))
         };
-        let with_path = |edit: &Effect| {
-            let path = current_path(ledger, &edit.id, notes)?;
-            rewritten.contains(&path).then(|| (edit.clone(), path))
+        let left: Vec<&Effect> = ledger.effects().iter().filter(is_left).collect();
+        let paths = current_paths(ledger, left.iter().map(|edit| &edit.id), notes);
+        let with_path = |(edit, path): (&Effect, Option<NotePath>)| {
+            let path = path.filter(|path| rewritten.contains(path))?;
+            Some((edit.clone(), path))
         };
-        let edits = ledger.effects().iter().filter(is_left).filter_map(with_path).collect();
+        let edits = left.into_iter().zip(paths).filter_map(with_path).collect();
         Self { moves, edits }
     }
 

@@ -4,9 +4,7 @@ use protocol::changes::history::UndoCandidate;
 use protocol::{Effect, NotePath};
 
 use super::{MissingNote, UndoPlanner};
-use crate::undo::{
-    ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection, VaultReader as _,
-};
+use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection};
 
 impl UndoPlanner<'_> {
     pub(super) fn requested_hunks(&self, effect: &Effect) -> Hunks {

@@ -3,7 +3,7 @@
 use protocol::{Change, ChangeAction, Effect, FolderContents, NotePath};
 
 use super::{MissingNote, UndoPlanner};
-use crate::undo::{EffectConflictReason, Hunks, VaultReader as _};
+use crate::undo::{EffectConflictReason, Hunks};
 
 impl UndoPlanner<'_> {
     /// A folder that is used stays.
