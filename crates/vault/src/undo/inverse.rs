@@ -13,7 +13,7 @@ use protocol::{
     Renames,
 };
 
-use super::ledger_view::LedgerView;
+use super::ledger_view::{LedgerView, RequestedGroups};
 use super::locate::NoteLocation;
 use super::plan_reader::PlanReader;
 use super::trace::NoteTrace;
@@ -27,6 +27,8 @@ use crate::names::name_key::name_key;
 pub(super) struct UndoPlanner<'a> {
     ledger: &'a LedgerView,
     request: &'a UndoRequest,
+    /// The units of the request.
+    groups: &'a RequestedGroups<'a>,
     notes: &'a PlanReader<'a>,
     planned: ChangeSet,
     /// From where things are now to where they are then; also things that are made only then.
@@ -73,13 +75,14 @@ enum MissingNote {
 impl<'a> UndoPlanner<'a> {
     pub(super) fn new(
         ledger: &'a LedgerView,
-        request: &'a UndoRequest,
+        (request, groups): (&'a UndoRequest, &'a RequestedGroups<'a>),
         notes: &'a PlanReader<'a>,
         (planned, renames, restored): PlannedUnits,
     ) -> Self {
         Self {
             ledger,
             request,
+            groups,
             notes,
             planned,
             renames,
@@ -178,9 +181,9 @@ impl<'a> UndoPlanner<'a> {
             return self.add_conflict(place, effect, EffectConflictReason::Entangled);
         }
         let path = self.restored_path(&home.path);
-        let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
+        let now = self.planned.path_before(&path).unwrap_or_else(|| home.path.clone());
         let here = self.ledger.certain_path(place, &home, self.notes);
-        if here.as_ref().is_some_and(|here| self.is_trashed(here)) {
+        if here.as_ref().is_some_and(|here| self.planned.trashes_note(here)) {
             return self.add_conflict(place, effect, EffectConflictReason::Entangled);
         }
         // It may be there again: the user took it out of the trash.
@@ -246,7 +249,7 @@ impl<'a> UndoPlanner<'a> {
         let left_at = effect.target.as_ref().unwrap_or(&effect.path);
         let gone = || MissingNote::Gone(Vec::new());
         let trace = self.ledger.trace(place, left_at).ok_or_else(gone)?;
-        let (now, path) = self.locate_now_and_after(place, left_at)?;
+        let (now, path) = self.locate_trace(place, &trace)?;
         let bytes = self.bytes_after(&path).ok_or_else(|| match self.notes.file(&now) {
             Some(_) => MissingNote::Unreadable(now.clone()),
             None => gone(),
@@ -263,10 +266,20 @@ impl<'a> UndoPlanner<'a> {
     ) -> Result<(NotePath, NotePath), MissingNote> {
         let gone = || MissingNote::Gone(Vec::new());
         let trace = self.ledger.trace(place, left_at).ok_or_else(gone)?;
+        self.locate_trace(place, &trace)
+    }
+
+    /// The same for what has this trace.
+    fn locate_trace(
+        &self,
+        place: usize,
+        trace: &NoteTrace,
+    ) -> Result<(NotePath, NotePath), MissingNote> {
+        let gone = || MissingNote::Gone(Vec::new());
         if trace.trashed_at.is_some_and(|at| self.restored.contains(&at)) {
             return Err(MissingNote::MadeAgain);
         }
-        match self.ledger.locate(place, &trace, self.notes) {
+        match self.ledger.locate(place, trace, self.notes) {
             NoteLocation::At(now) => {
                 let path = self.planned.disk_path(&now).ok_or_else(gone)?;
                 Ok((now, path))
@@ -312,19 +325,13 @@ impl<'a> UndoPlanner<'a> {
         }
         // Nothing waits where this rename and an earlier one of the plan cancel out.
         let mut planned = self.planned.clone();
-        planned.extend(ChangeSet::one(change.clone())).is_ok()
-            && planned.changes().any(|change| change.target() == Some(target))
-    }
-
-    /// Whether the plan moves the note at a path on disk to the trash.
-    fn is_trashed(&self, now: &NotePath) -> bool {
-        let is_it = |change: &Change| change.kind() == ChangeKind::Trash && change.path == *now;
-        self.planned.changes().any(is_it)
+        planned.add_change(change.clone()).is_ok()
+            && planned.rename_changes().any(|change| change.target() == Some(target))
     }
 
     /// Whether the plan renames a note to a path. A set does not rename what it moves to the trash.
     fn is_renamed_to(&self, path: &NotePath) -> bool {
-        self.planned.changes().any(|change| change.target() == Some(path))
+        self.planned.rename_changes().any(|change| change.target() == Some(path))
     }
 
     /// Whether a name is found because the disk ignores case, and the note at `now` has it already in another
@@ -375,7 +382,7 @@ impl<'a> UndoPlanner<'a> {
     /// Adds the change to the plan, and returns as [`UndoPlanner::plan_change`] does.
     fn add_change(&mut self, effect: &Effect, now: NotePath, change: Change) -> Option<NotePath> {
         let renamed = change.target().map(|target| (change.path.clone(), target.clone()));
-        match self.planned.extend(ChangeSet::one(change)) {
+        match self.planned.add_change(change) {
             Ok(()) => {
                 // A rename has the path that renames before it in the set lead to.
                 let path = match &renamed {
@@ -395,7 +402,8 @@ impl<'a> UndoPlanner<'a> {
 
     /// The path in the set of the rename that leads to `to`.
     fn path_of_rename(&self, to: &NotePath) -> Option<NotePath> {
-        let renames = self.planned.changes().filter(|change| change.target() == Some(to));
-        renames.last().map(|change| change.path.clone())
+        let mut newest_first = self.planned.rename_changes().rev();
+        let rename = newest_first.find(|change| change.target() == Some(to))?;
+        Some(rename.path.clone())
     }
 }

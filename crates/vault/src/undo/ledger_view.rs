@@ -1,5 +1,8 @@
 //! The history of the vault, as the ledger recorded it.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use protocol::{
@@ -7,6 +10,7 @@ use protocol::{
     NotePath, TurnId,
 };
 
+use super::ledger_index::{EffectKey, LedgerIndex};
 use super::locate::{NoteLocation, certain_path, locate};
 use super::plan_reader::PlanReader;
 use super::trace::{NoteTrace, Successions, file_left, recorded_base};
@@ -20,6 +24,7 @@ const MAX_VERSIONS: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub struct LedgerView {
     effects: Vec<Effect>,
+    index: LedgerIndex,
     contents: HashMap<ContentHash, Vec<u8>>,
     successions: Successions,
     undone: HashSet<EffectId>,
@@ -29,7 +34,7 @@ impl LedgerView {
     /// A past without contents: [`LedgerView::missing_contents`] says which are needed.
     #[must_use]
     pub fn new(effects: Vec<Effect>) -> Self {
-        Self { effects, ..Self::default() }
+        Self { index: LedgerIndex::new(&effects), effects, ..Self::default() }
     }
 
     /// The effects, oldest first.
@@ -67,27 +72,26 @@ impl LedgerView {
 
     /// The requested effects as positions in the ledger, newest unit first; an effect that is undone by itself is a
     /// unit of its own. With an effect of a unit comes what is undone with it.
-    pub(super) fn units(&self, request: &UndoRequest) -> Vec<Vec<usize>> {
-        let groups = self.requested_groups(request);
-        let mut units: Vec<(Option<UnitKey<'_>>, Vec<usize>)> = Vec::new();
+    pub(super) fn units(
+        &self,
+        request: &UndoRequest,
+        groups: &RequestedGroups<'_>,
+    ) -> Vec<Vec<usize>> {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        let mut of_groups: HashMap<UnitKey<'_>, usize> = HashMap::new();
         for place in self.requested_positions(request) {
             let effect = self.effects.get(place);
             let group =
                 effect.and_then(|effect| groups.group_of(effect, request.effects.get(&effect.id)));
-            match units.iter_mut().find(|(other, _)| group.is_some() && *other == group) {
-                Some((_, unit)) => unit.push(place),
-                None => units.push((group, vec![place])),
+            let new = units.len();
+            let unit = group.map_or(new, |group| *of_groups.entry(group).or_insert(new));
+            match units.get_mut(unit) {
+                Some(unit) => unit.push(place),
+                None => units.push(vec![place]),
             }
         }
-        let mut units: Vec<Vec<usize>> = units.into_iter().map(|(_, unit)| unit).collect();
         units.sort_by_key(|unit| std::cmp::Reverse(unit.last().copied()));
         units
-    }
-
-    /// Whether the request undoes a move of the unit of an effect.
-    pub(super) fn is_move_requested(&self, effect: &Effect, request: &UndoRequest) -> bool {
-        let groups = self.requested_groups(request);
-        unit_key(effect).is_some_and(|unit| groups.undo_move_of(unit))
     }
 
     /// The effects that are undone with the requested ones, these included, oldest first.
@@ -105,7 +109,8 @@ impl LedgerView {
         all.filter(|(_, effect)| is_wanted(effect) || belongs(effect)).map(|(at, _)| at).collect()
     }
 
-    fn requested_groups(&self, request: &UndoRequest) -> RequestedGroups<'_> {
+    /// The units of the effects that the request undoes whole.
+    pub(super) fn requested_groups(&self, request: &UndoRequest) -> RequestedGroups<'_> {
         let whole = self
             .effects
             .iter()
@@ -131,10 +136,47 @@ impl LedgerView {
     /// Follows the file that an effect left at `path` to the newest effect.
     pub(super) fn trace(&self, place: usize, path: &NotePath) -> Option<NoteTrace> {
         let mut trace = NoteTrace::start(place, self.effects.get(place)?, path);
-        for (at, later) in self.effects.iter().enumerate().skip(place + 1) {
+        let mut from = place + 1;
+        while let Some((at, later)) = self.next_on(&trace.path, trace.file, None, from) {
             trace.apply_effect(at, later, &self.successions);
+            from = at + 1;
         }
         Some(trace)
+    }
+
+    /// The next effect, from a position on, that may be about the note at a path, about one that is this file or goes on
+    /// from it, about one under this name in the trash, or about a folder.
+    fn next_on(
+        &self,
+        path: &NotePath,
+        file: Option<FileId>,
+        trashed: Option<&str>,
+        from: usize,
+    ) -> Option<(usize, &Effect)> {
+        // Without its birth time a file tells only together with the path.
+        let known = file.filter(|file| file.born.is_some());
+        let files = known.map(|file| self.successions.successors(file)).unwrap_or_default();
+        let bases = files.into_iter().map(|file| EffectKey::Base(file.inode));
+        let keys = [EffectKey::OfFolder, EffectKey::Path(path)].into_iter().chain(bases);
+        let keys = keys.chain(trashed.map(EffectKey::Trashed));
+        let at = keys.filter_map(|key| self.index.next(key, from)).min()?;
+        Some((at, self.effects.get(at)?))
+    }
+
+    /// The last effect before a position that may have left the note at a path, or in this file or one from which it
+    /// goes on, or that may be about a folder.
+    fn previous_on(
+        &self,
+        path: &NotePath,
+        base: Option<FileId>,
+        end: usize,
+    ) -> Option<(usize, &Effect)> {
+        let known = base.filter(|base| base.born.is_some());
+        let files = known.map(|base| self.successions.predecessors(base)).unwrap_or_default();
+        let left = files.into_iter().map(|file| EffectKey::FileLeft(file.inode));
+        let keys = [EffectKey::OfFolder, EffectKey::PathLeft(path)].into_iter().chain(left);
+        let at = keys.filter_map(|key| self.index.previous(key, end)).max()?;
+        Some((at, self.effects.get(at)?))
     }
 
     /// The present file of a trace.
@@ -181,7 +223,14 @@ impl LedgerView {
 
     /// The position of an effect in the ledger.
     pub(super) fn position_of(&self, effect: &EffectId) -> Option<usize> {
-        self.effects.iter().position(|found| found.id == *effect)
+        let mut from = 0;
+        loop {
+            let at = self.index.next(EffectKey::Id(effect), from)?;
+            if self.effects.get(at)?.id == *effect {
+                return Some(at);
+            }
+            from = at + 1;
+        }
     }
 
     /// The versions of the note that an effect changed, with those nearest in time first.
@@ -225,7 +274,9 @@ impl LedgerView {
         found.push((place, effect));
         let mut here = effect.target.clone().unwrap_or_else(|| effect.path.clone());
         let (mut file, mut trashed) = (file_left(effect), name_in_trash(effect));
-        for (at, later) in self.effects.iter().enumerate().skip(place + 1) {
+        let mut from = place + 1;
+        while let Some((at, later)) = self.next_on(&here, file, trashed, from) {
+            from = at + 1;
             let base = recorded_base(later);
             let is_its = match later.kind {
                 ChangeKind::Create => trashed.is_some() && later.trashed.as_deref() == trashed,
@@ -254,9 +305,17 @@ impl LedgerView {
         let mut found = Vec::new();
         let (mut path, mut base) = (effect.path.clone(), recorded_base(effect));
         let mut origin = note_origin(effect);
-        for (at, earlier) in self.effects.iter().enumerate().take(place).rev() {
+        let mut end = place;
+        loop {
+            let previous = match origin {
+                NoteOrigin::New => None,
+                NoteOrigin::Trash(name) => self.previous_in_trash(name, end),
+                NoteOrigin::Earlier => self.previous_on(&path, base, end),
+            };
+            let Some((at, earlier)) = previous else { break };
+            end = at;
             let is_its = match origin {
-                NoteOrigin::New => break,
+                NoteOrigin::New => false,
                 NoteOrigin::Trash(name) => name_in_trash(earlier) == Some(name),
                 NoteOrigin::Earlier if earlier.kind == ChangeKind::RenameFolder => {
                     let target = earlier.target.as_ref();
@@ -277,6 +336,12 @@ impl LedgerView {
             }
         }
         found
+    }
+
+    /// The last effect before a position that may have moved something to or from the trash under a name.
+    fn previous_in_trash(&self, name: &str, end: usize) -> Option<(usize, &Effect)> {
+        let at = self.index.previous(EffectKey::Trashed(name), end)?;
+        Some((at, self.effects.get(at)?))
     }
 
     /// Whether a file certainly did not go on as another.
@@ -305,13 +370,15 @@ fn unit_key(effect: &Effect) -> Option<UnitKey<'_>> {
 /// turns of these effects planned there, and all of each turn that moves something there: a move and the links to it
 /// belong together. Another turn that only edited, created or deleted notes keeps its changes: they need no move. A turn
 /// of which only creations are undone keeps the rest of its changes too, unless it moves something itself.
-struct RequestedGroups<'a> {
+pub(super) struct RequestedGroups<'a> {
     /// The turns of these effects, by unit.
     turns: HashSet<(UnitKey<'a>, &'a TurnId)>,
     /// The units in which more than creations is undone. Those need no move to be undone.
     units: HashSet<UnitKey<'a>>,
     /// The turns that move something, by unit.
     moving: HashSet<(UnitKey<'a>, &'a TurnId)>,
+    /// The units of which a move is undone.
+    undone_moves: HashSet<UnitKey<'a>>,
 }
 
 impl<'a> RequestedGroups<'a> {
@@ -324,11 +391,16 @@ impl<'a> RequestedGroups<'a> {
             |effect: &&Effect| matches!(effect.kind, ChangeKind::Rename | ChangeKind::RenameFolder);
         let whole: Vec<&'a Effect> = whole.collect();
         let more = whole.iter().copied().filter(|effect| !is_new(effect));
-        Self {
-            turns: whole.iter().copied().filter_map(turn_of).collect(),
-            units: more.filter_map(unit_key).collect(),
-            moving: standing.filter(is_move).filter_map(turn_of).collect(),
-        }
+        let turns: HashSet<(UnitKey<'a>, &'a TurnId)> =
+            whole.iter().copied().filter_map(turn_of).collect();
+        let units: HashSet<UnitKey<'a>> = more.filter_map(unit_key).collect();
+        let moving: HashSet<(UnitKey<'a>, &'a TurnId)> =
+            standing.filter(is_move).filter_map(turn_of).collect();
+        let is_undone = |of_turn: &&(UnitKey<'a>, &'a TurnId)| {
+            units.contains(&of_turn.0) || turns.contains(*of_turn)
+        };
+        let undone_moves = moving.iter().filter(is_undone).map(|(unit, _)| *unit).collect();
+        Self { turns, units, moving, undone_moves }
     }
 
     /// Whether the undo of these effects undoes another effect of their units too.
@@ -341,11 +413,9 @@ impl<'a> RequestedGroups<'a> {
         }
     }
 
-    /// Whether the undo of these effects undoes a move of a unit.
-    fn undo_move_of(&self, unit: UnitKey<'_>) -> bool {
-        let is_undone =
-            |turn: &TurnId| self.units.contains(&unit) || self.turns.contains(&(unit, turn));
-        self.moving.iter().any(|(of, turn)| *of == unit && is_undone(turn))
+    /// Whether the undo of these effects undoes a move of the unit of an effect.
+    pub(super) fn undo_move_with(&self, effect: &Effect) -> bool {
+        unit_key(effect).is_some_and(|unit| self.undone_moves.contains(&unit))
     }
 
     /// The unit with which an effect is undone all or not at all. An effect that is requested by its hunks while the
@@ -353,7 +423,7 @@ impl<'a> RequestedGroups<'a> {
     fn group_of<'e>(&self, effect: &'e Effect, requested: Option<&Hunks>) -> Option<UnitKey<'e>> {
         let unit = unit_key(effect)?;
         let is_grouped = match requested {
-            Some(Hunks::Some(_)) => self.undo_move_of(unit),
+            Some(Hunks::Some(_)) => self.undo_move_with(effect),
             Some(Hunks::All) | None if is_new(effect) => {
                 self.moving.contains(&(unit, &effect.turn))
             }

@@ -7,12 +7,14 @@
 mod answer;
 mod effective;
 mod inverse;
+mod ledger_index;
 mod ledger_view;
 mod locate;
 mod plan_reader;
 mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::mem::take;
 
 use protocol::changes::history::UndoCandidate;
 use protocol::{
@@ -288,9 +290,14 @@ fn plan_on_top(
     };
     let is_answered = |effect: &EffectId| answer.is_some_and(|answer| answer.effect == *effect);
     let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
-    for unit in ledger.units(request) {
-        let so_far = (taken.changes.clone(), way.clone(), restored.clone());
-        let mut attempt = UndoPlanner::new(ledger, request, notes, so_far);
+    let groups = ledger.requested_groups(request);
+    for unit in ledger.units(request, &groups) {
+        let so_far = match unit.len() {
+            // The attempt is kept in any case.
+            1 => (take(&mut taken.changes), take(&mut way), take(&mut restored)),
+            _ => (taken.changes.clone(), way.clone(), restored.clone()),
+        };
+        let mut attempt = UndoPlanner::new(ledger, (request, &groups), notes, so_far);
         // A note that the answer makes again is a new file, so nothing would tell that it is the note.
         let is_restored = |place: usize| {
             answer.is_some_and(ConflictAnswer::is_restored)

@@ -1,24 +1,30 @@
 //! Following one note through the ledger, by the file that it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use protocol::{ChangeKind, ContentHash, Effect, FileId, FileReplacement, NotePath};
 
 /// Files that took the place of others in one step.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Successions(HashMap<FileId, FileId>);
+pub(super) struct Successions {
+    next: HashMap<FileId, FileId>,
+    /// The pairs by the inode numbers of the later files, also those that a later pair contradicts.
+    by_later: HashMap<u64, Vec<(FileId, FileId)>>,
+}
 
 impl Successions {
     pub(super) fn add(&mut self, FileReplacement { from, to }: FileReplacement) {
-        self.0.insert(from, to);
+        if self.next.insert(from, to) != Some(to) {
+            self.by_later.entry(to.inode).or_default().push((from, to));
+        }
     }
 
     /// The file that goes on from `file`: itself, if nothing took its place.
     pub(super) fn newest_successor(&self, file: FileId) -> FileId {
         let mut here = file;
         // A succession is never longer than all of them, however wrongly they were stored.
-        for _ in 0..=self.0.len() {
-            match self.0.get(&here) {
+        for _ in 0..=self.next.len() {
+            match self.next.get(&here) {
                 Some(next) => here = *next,
                 None => break,
             }
@@ -29,11 +35,11 @@ impl Successions {
     /// Whether `to` goes on from `from`, directly or through others.
     pub(super) fn is_successor(&self, from: FileId, to: FileId) -> bool {
         let mut here = from;
-        for _ in 0..=self.0.len() {
+        for _ in 0..=self.next.len() {
             if is_same_file(here, to) {
                 return true;
             }
-            match self.0.get(&here) {
+            match self.next.get(&here) {
                 Some(next) => here = *next,
                 None => return false,
             }
@@ -45,7 +51,31 @@ impl Successions {
     /// the note that kept its old file, as a hard link does. A file that is moved back goes on.
     fn is_present_successor(&self, from: FileId, to: FileId) -> bool {
         let is_left = |next: &FileId| !self.is_successor(*next, to);
-        self.is_successor(from, to) && !self.0.get(&to).is_some_and(is_left)
+        self.is_successor(from, to) && !self.next.get(&to).is_some_and(is_left)
+    }
+
+    /// All files that go on from `file`, itself first, each once.
+    pub(super) fn successors(&self, file: FileId) -> Vec<FileId> {
+        let (mut found, mut seen) = (vec![file], HashSet::from([file]));
+        let mut here = file;
+        while let Some(next) = self.next.get(&here).copied().filter(|next| seen.insert(*next)) {
+            found.push(next);
+            here = next;
+        }
+        found
+    }
+
+    /// All files from which `file` may go on, itself first, each once.
+    pub(super) fn predecessors(&self, file: FileId) -> Vec<FileId> {
+        let (mut found, mut seen) = (vec![file], HashSet::from([file]));
+        let mut looked_at = 0;
+        while let Some(here) = found.get(looked_at).copied() {
+            let pairs = self.by_later.get(&here.inode).into_iter().flatten();
+            let from = pairs.filter(|(_, to)| is_same_file(*to, here)).map(|(from, _)| *from);
+            found.extend(from.filter(|from| seen.insert(*from)));
+            looked_at += 1;
+        }
+        found
     }
 }
 
@@ -58,7 +88,7 @@ fn is_same_file(one: FileId, other: FileId) -> bool {
 
 /// The file that an effect was made on, as far as it is known. A rename keeps its file; of a note that was edited in
 /// the same batch, earlier versions stored no file before it.
-fn base_file(effect: &Effect) -> Option<FileId> {
+pub(super) fn base_file(effect: &Effect) -> Option<FileId> {
     effect.base.or(effect.file.filter(|_| effect.kind == ChangeKind::Rename))
 }
 

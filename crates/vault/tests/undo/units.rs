@@ -1,5 +1,7 @@
 //! Which changes of an undo happen all or not at all.
 
+mod many_effects;
+
 use protocol::{Change, EffectId, TurnId};
 use vault::undo::{Hunks, UndoPlan, UndoRequest, plan_undo};
 

@@ -19,7 +19,7 @@ impl UndoPlanner<'_> {
         path: NotePath,
         why: EffectConflictReason,
     ) -> EffectConflict {
-        let hunks = match self.ledger.is_move_requested(effect, self.request) {
+        let hunks = match self.groups.undo_move_with(effect) {
             true => Hunks::All,
             false => self.requested_hunks(effect),
         };

@@ -15,12 +15,11 @@ impl UndoPlanner<'_> {
         if effect.base.is_some() || now != home.path {
             return;
         }
+        let locations = self.planned.disk_locations();
         let is_used = self.notes.files().iter().any(|file| {
-            !file.is_folder
-                && self.planned.disk_path(&file.path).is_some_and(|path| path.is_in(&after))
+            !file.is_folder && locations.locate(&file.path).is_some_and(|path| path.is_in(&after))
         });
         // A note that is moved out of the folder goes only after it.
-        let locations = self.planned.disk_locations();
         let leaves_later = self.notes.files().iter().any(|file| {
             !file.is_folder && file.path.is_in(&now) && locations.locate(&file.path).is_some()
         });
