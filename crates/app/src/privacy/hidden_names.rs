@@ -7,6 +7,8 @@ use std::ops::Range;
 use protocol::NotePath;
 use protocol::notes::privacy::fold_name;
 use unicode_casefold::{Locale, UnicodeCaseFold as _, Variant};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
 /// Replaces a hidden name.
 pub(super) const REDACTED: &str = "(a private note)";
@@ -71,27 +73,35 @@ impl HiddenNames {
         let mut before = text.get(..from)?.chars().next_back();
         for (at, sign) in rest.char_indices() {
             let begins = before.is_none_or(|before| before != '/' && !is_word(before));
+            let stands_alone = before.is_none_or(|before| ALONE_BETWEEN.contains(&before));
             before = Some(sign);
             let name = rest.get(at..).filter(|_| begins);
-            if let Some(length) = name.and_then(|name| self.match_length(name)) {
+            if let Some(length) = name.and_then(|name| self.match_length(name, stands_alone)) {
                 return Some(from + at..from + at + length);
             }
         }
         None
     }
 
-    /// How long the name is that `text` begins with.
-    fn match_length(&self, text: &str) -> Option<usize> {
+    /// How long the name is that `text` begins with. A place is named without what is in it only where
+    /// nothing else stands before or behind it: many are called by an everyday word.
+    fn match_length(&self, text: &str, stands_alone: bool) -> Option<usize> {
         let is_over = |length: usize| {
             text.get(length..).is_some_and(|rest| !rest.chars().next().is_some_and(is_word))
         };
         let file = self.files.longest_match(text, is_over);
-        let is_place = |length: usize| end_of_place(text, length).is_some();
-        let place =
-            self.places.longest_match(text, is_place).and_then(|length| end_of_place(text, length));
+        let is_end = |rest: &str| rest.is_empty() || rest.starts_with(ALONE_BETWEEN);
+        let whole = |length: usize| {
+            (stands_alone && text.get(length..).is_some_and(is_end)).then_some(length)
+        };
+        let end = |length: usize| end_of_place(text, length).or_else(|| whole(length));
+        let place = self.places.longest_match(text, |length| end(length).is_some()).and_then(end);
         file.max(place)
     }
 }
+
+/// The signs between which the bare name of a place is one, beside the ends of the text.
+const ALONE_BETWEEN: [char; 2] = ['`', '\n'];
 
 /// The number of characters that may stand between a name and the end of the name of a copy of it.
 const MAX_COPY_SUFFIX: usize = 400;
@@ -102,14 +112,12 @@ fn end_of_place(text: &str, length: usize) -> Option<usize> {
     let rest = text.get(length..)?;
     let until = rest.char_indices().nth(MAX_COPY_SUFFIX).map_or(rest.len(), |(at, _)| at);
     let near = rest.get(..until)?;
-    let ends = ['`', '”', '"', '\n', ','];
-    let part = near.find(|sign| sign == '/' || ends.contains(&sign)).unwrap_or(near.len());
+    let part = near.find(|sign| sign == '/' || NAME_ENDS.contains(&sign)).unwrap_or(near.len());
     let (name, behind) = rest.split_at_checked(part)?;
     let lowered = name.to_ascii_lowercase();
     let is_copy = |mark: &str| mark.is_empty() || mark.contains("conflict");
     if behind.starts_with('/') && is_copy(&lowered) {
-        let inside = behind.find(ends).unwrap_or(behind.len());
-        return Some(length + part + inside);
+        return Some(length + part + end_of_path(behind));
     }
     lowered.match_indices(".md").find_map(|(at, end)| {
         let after = rest.get(at + end.len()..)?;
@@ -118,33 +126,67 @@ fn end_of_place(text: &str, length: usize) -> Option<usize> {
     })
 }
 
+/// The signs behind which no name in a text goes on, but for the comma.
+const NAME_ENDS: [char; 5] = ['`', '”', '"', '\n', ','];
+
+/// Where the path ends that `text` begins with. A comma may stand in a name: one before the `.md` of a note is
+/// a part of it, unless a file's name ends there.
+fn end_of_path(text: &str) -> usize {
+    let end = text.find(NAME_ENDS).unwrap_or(text.len());
+    let (before, behind) = text.split_at_checked(end).unwrap_or((text, ""));
+    let name = before.rsplit('/').next().unwrap_or(before);
+    if !behind.starts_with(',') || has_extension(name) {
+        return end;
+    }
+    let until = behind.char_indices().nth(MAX_COPY_SUFFIX).map_or(behind.len(), |(at, _)| at);
+    let near = behind.get(..until).unwrap_or_default();
+    let near = near.split(['`', '”', '"', '\n']).next().unwrap_or_default().to_ascii_lowercase();
+    let is_over = |at: &usize| !near.get(*at..).is_some_and(|rest| rest.starts_with(is_word));
+    near.match_indices(".md")
+        .map(|(at, found)| at + found.len())
+        .find(is_over)
+        .map_or(end, |at| end + at)
+}
+
+fn has_extension(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    extension
+        .is_some_and(|it| !it.is_empty() && it.chars().all(|sign| sign.is_ascii_alphanumeric()))
+}
+
 /// Names in an order that tells, letter by letter, which a text may go on to be.
 struct SortedNames(Vec<Box<[u8]>>);
 
 impl SortedNames {
     fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let whole = |name: &str| name.chars().map(fold_case).collect::<String>().into_bytes();
+        let whole = |name: &str| name.nfd().map(fold_case).collect::<String>().into_bytes();
         let mut names: Vec<Box<[u8]>> = names.map(|name| whole(name).into_boxed_slice()).collect();
         names.sort_unstable();
         names.dedup();
         Self(names)
     }
 
-    /// The length in bytes of the longest name that `text` begins with, whatever its case, and that
-    /// may end there.
+    /// The length in bytes of the longest name that `text` begins with, whatever its case and Unicode form, and
+    /// that may end there.
     fn longest_match(&self, text: &str, may_end: impl Fn(usize) -> bool) -> Option<usize> {
         let mut left = self.0.as_slice();
-        let (mut longest, mut known) = (None, 0);
-        for (at, sign) in text.char_indices() {
-            let mut buffer = [0; 4];
-            for byte in fold_case(sign).encode_utf8(&mut buffer).bytes() {
-                let from = left.partition_point(|name| name.get(known) < Some(&byte));
-                let to = left.partition_point(|name| name.get(known) <= Some(&byte));
-                left = left.get(from..to).unwrap_or_default();
-                known += 1;
+        let (mut longest, mut known, mut end) = (None, 0, 0);
+        while let Some(sign) = text.get(end..).and_then(first_with_marks) {
+            let mut narrow = |letter: char| {
+                let mut buffer = [0; 4];
+                for byte in fold_case(letter).encode_utf8(&mut buffer).bytes() {
+                    let from = left.partition_point(|name| name.get(known) < Some(&byte));
+                    let to = left.partition_point(|name| name.get(known) <= Some(&byte));
+                    left = left.get(from..to).unwrap_or_default();
+                    known += 1;
+                }
+            };
+            match sign.as_bytes() {
+                [ascii] => narrow(char::from(*ascii)),
+                _ => sign.nfd().for_each(narrow),
             }
             let Some(first) = left.first() else { break };
-            let end = at + sign.len_utf8();
+            end += sign.len();
             // A name that is whole comes before those that go on.
             if first.len() == known && may_end(end) {
                 longest = Some(end);
@@ -152,6 +194,15 @@ impl SortedNames {
         }
         longest
     }
+}
+
+/// The first letter of a text with the marks on it: these are in no certain order.
+fn first_with_marks(text: &str) -> Option<&str> {
+    let mut letters = text.char_indices();
+    letters.next()?;
+    let is_next = |letter: char| letter.is_ascii() || canonical_combining_class(letter) == 0;
+    let next = letters.find(|(_, letter)| is_next(*letter));
+    text.get(..next.map_or(text.len(), |(at, _)| at))
 }
 
 /// The same letter for those that differ in case alone.
@@ -165,7 +216,7 @@ fn fold_case(letter: char) -> char {
 
 /// Whether a name that ends, or begins, beside this sign would be part of a longer word.
 fn is_word(sign: char) -> bool {
-    sign.is_alphanumeric() || sign == '_' || unicode_normalization::char::is_combining_mark(sign)
+    sign.is_alphanumeric() || sign == '_' || is_combining_mark(sign)
 }
 
 #[cfg(test)]
@@ -198,6 +249,60 @@ mod tests {
         let told = needles.redact("Open note: Diary/x y.md\nwaiting: a.md, b.md");
         assert_eq!(told, "Open note: (a private note)\nwaiting: (a private note), b.md");
         assert!(!HiddenNames::new(&[], &[]).occur_in("a.md"));
+    }
+
+    #[test]
+    fn names_are_found_in_whatever_unicode_form_they_are_spelled() {
+        // As the rules give a place: composed, in small letters.
+        let needles = needles(
+            &["Caf\u{e9}/Ann.md", "Zoe\u{308}.md", "a\u{323}\u{302}.md"],
+            &["m\u{e4}rz", "i\u{307}\u{15f}", "\u{ac01}"],
+        );
+        for text in [
+            "Cafe\u{301}/Ann.md",
+            "ZO\u{cb}.md",
+            "A\u{302}\u{323}.md",
+            "\u{1ead}.md",
+            "Ma\u{308}rz/Gone.md",
+            "M\u{c4}RZ/Gone.md",
+            "\u{130}\u{15f}/Gone.md",
+            "I\u{307}s\u{327}/Gone.md",
+            "\u{1100}\u{1161}\u{11a8}/Gone.md",
+        ] {
+            assert_eq!(needles.redact(text), REDACTED, "{text}");
+        }
+        for text in
+            ["Cafe/Ann.md", "Zoe.md", "marz/Gone.md", "is\u{327}/Gone.md", "\u{ac00}/Gone.md"]
+        {
+            assert!(!needles.occur_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_found_by_its_bare_name_where_that_stands_alone() {
+        let needles = needles(&[], &["diary", "people/ann"]);
+        for text in ["Diary", "made:\nDiary\n", "the folder `diary` waits", "`People/Ann`"] {
+            assert!(needles.occur_in(text), "{text}");
+        }
+        for text in ["my diary", "diary, plans", "Diary is a word", "`diaries`", "`my diary`"] {
+            assert!(!needles.occur_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comma_ends_the_path_of_a_file_and_not_a_name_that_goes_on() {
+        let needles = needles(&[], &["diary"]);
+        for (text, expected) in [
+            ("Diary/Ann, due in May.md, b.md", "(a private note), b.md"),
+            ("Diary/a.md, b.md", "(a private note), b.md"),
+            ("Diary/Ann, then go on", "(a private note), then go on"),
+            ("`Diary/Ann`, then `b.md`", "`(a private note)`, then `b.md`"),
+        ] {
+            assert_eq!(needles.redact(text), expected, "{text}");
+        }
+        // However long the text is.
+        let long = "diary/x, ".repeat(50_000);
+        assert!(!needles.redact(&long).contains("diary"));
     }
 
     #[test]
