@@ -7,7 +7,7 @@
 //! for; others get the turns themselves, filtered. A note that was read and is gone, or that another file replaced, counts
 //! as private in doubt ([`missing_notes`], [`replaced`]). So does what a turn was told of notes without their names, if its
 //! model might see more ([`lookups`]). A pending change is shown to those who may hear the call that planned it
-//! ([`withheld_plans`]).
+//! ([`withheld_plans`]), and so are names of changes in context blocks ([`planned_names`]).
 
 mod hidden_names;
 mod history_filter;
@@ -15,6 +15,7 @@ mod listed_tags;
 mod lookups;
 mod missing_notes;
 pub(crate) mod note_lineage;
+mod planned_names;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
 pub(crate) mod quoted_message;
@@ -40,6 +41,7 @@ use crate::support::clock::now;
 use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use note_lineage::ReadTimes;
+use planned_names::PlannedNames;
 use redaction_cache::RedactionCache;
 
 /// The sources of the text that each turn was told.
@@ -316,7 +318,8 @@ impl PrivacyGuard {
             }
         }
         let mark = view.fingerprint_with(&gone);
-        Ok((self.filter_messages(&view, rows, sources, gone).await?, mark))
+        let names = self.planned_names(&view, &rows).await?;
+        Ok((self.filter_messages(&view, rows, sources, gone, names).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -330,7 +333,8 @@ impl PrivacyGuard {
         let view = self.view_for(most).await?;
         let sources = &*self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, sources).await?;
-        let heard = self.filter_messages(&view, rows.clone(), sources, gone).await?;
+        let names = self.planned_names(&view, &rows).await?;
+        let heard = self.filter_messages(&view, rows.clone(), sources, gone, names).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))
     }
@@ -351,6 +355,7 @@ impl PrivacyGuard {
         rows: Vec<Message>,
         told: &SourcesByTurn,
         gone: Arc<BTreeSet<NotePath>>,
+        names: PlannedNames,
     ) -> Result<Vec<Message>, UserError> {
         if view.hides_nothing() {
             return Ok(rows);
@@ -381,7 +386,7 @@ impl PrivacyGuard {
             // A name that another note has by now may be told.
             let is_there = |path: &NotePath| missing_notes::exists(&seen, path);
             let (replaced, away): (Vec<_>, Vec<_>) = gone.iter().cloned().partition(is_there);
-            let hidden = history_filter::Hidden::new(&view, &away, &replaced);
+            let hidden = history_filter::Hidden::new(&view, &away, &replaced, &names);
             history_filter::filter_history(rows, &hidden, is_clean, heard_private)
         })
         .await

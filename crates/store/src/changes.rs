@@ -8,6 +8,7 @@ pub(crate) mod effect;
 pub(crate) mod effect_history;
 pub(crate) mod merged_plan;
 pub(crate) mod planned_change;
+pub(crate) mod planned_name;
 pub(crate) mod purged;
 pub(crate) mod retention;
 pub(crate) mod retention_stats;

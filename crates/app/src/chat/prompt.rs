@@ -5,6 +5,9 @@ use protocol::settings::HubSettings;
 use protocol::{Mode, NotePath, Origin, QuestionId, Source};
 use store::DecisionRow;
 
+use decision_sentence::DecisionSentence;
+
+pub(crate) mod decision_sentence;
 #[cfg(test)]
 mod tests;
 
@@ -217,6 +220,12 @@ pub(crate) const PASSED_CONTEXT_HEADING: &str = "Told by the program that asks:"
 /// The same where the program says that the user alone is the source.
 pub(crate) const OWN_CONTEXT_HEADING: &str = "Told by the user through the program that asks:";
 
+/// How the line begins that lists the notes with pending changes.
+pub(crate) const PENDING_PREFIX: &str = "Changes still waiting for the user's review: ";
+
+/// Stands between the notes of a list.
+pub(crate) const LIST_SEPARATOR: &str = ", ";
+
 /// The context block, as it is sent and stored with the user's message.
 pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     let mut lines = vec![format!("Time: {}", briefing.now)];
@@ -225,7 +234,7 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     lines.extend(briefing.decisions.iter().cloned());
     let list = |what: &str, paths: Vec<&NotePath>| {
         let paths: Vec<&str> = paths.into_iter().map(NotePath::as_str).collect();
-        (!paths.is_empty()).then(|| format!("{what}: {}", paths.join(", ")))
+        (!paths.is_empty()).then(|| format!("{what}{}", paths.join(LIST_SEPARATOR)))
     };
     let otherwise = briefing.stale_notes.iter().filter_map(|note| match note {
         StaleNote::Otherwise(path) => Some(path),
@@ -235,12 +244,9 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
         StaleNote::Gone(path) => Some(path),
         StaleNote::Otherwise(_) => None,
     });
-    lines.extend(list("Changed since you read them, so read them again", otherwise.collect()));
-    lines.extend(list("No longer there under their name", gone.collect()));
-    lines.extend(list(
-        "Changes still waiting for the user's review",
-        briefing.pending_notes.iter().collect(),
-    ));
+    lines.extend(list("Changed since you read them, so read them again: ", otherwise.collect()));
+    lines.extend(list("No longer there under their name: ", gone.collect()));
+    lines.extend(list(PENDING_PREFIX, briefing.pending_notes.iter().collect()));
     lines.extend(
         briefing.budget_left.as_ref().map(|left| format!("Left of the monthly limit: {left}")),
     );
@@ -317,29 +323,19 @@ const MAX_REJECTED_BYTES: usize = 4_000;
 /// were changed in part.
 pub(crate) fn decision_text(decision: &DecisionRow, declined: &[String]) -> String {
     let DecisionRow { applied, rejected, edited, .. } = decision;
-    let list =
-        |paths: &[&NotePath]| paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
+    let list = |paths: &[&NotePath]| {
+        paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(LIST_SEPARATOR)
+    };
     let (part, whole): (Vec<&NotePath>, Vec<_>) =
         applied.iter().partition(|path| rejected.contains(path));
     let rejected: Vec<&NotePath> = rejected.iter().filter(|path| !applied.contains(path)).collect();
-    let mut said = Vec::new();
-    if !whole.is_empty() {
-        said.push(format!("applied the changes to {}", list(&whole)));
-    }
-    if !part.is_empty() {
-        said.push(format!("applied some of the changes to {} and rejected the rest", list(&part)));
-    }
-    if !rejected.is_empty() {
-        let list = list(&rejected);
-        said.push(format!("rejected the changes to {list}; those notes are as they were"));
-    }
-    let mut told = format!("After your last answer, the user {}.", said.join(" and "));
-    if !edited.is_empty() {
-        told.push_str(&format!(
-            " The user edited some lines in {}. Read each note again before you change it.",
-            list(&edited.iter().collect::<Vec<_>>())
-        ));
-    }
+    let sentence = DecisionSentence {
+        applied: list(&whole),
+        applied_in_part: list(&part),
+        rejected: list(&rejected),
+        edited: list(&edited.iter().collect::<Vec<_>>()),
+    };
+    let mut told = sentence.to_string();
     let mut room = MAX_REJECTED_BYTES;
     for diff in declined {
         let Some(left) = room.checked_sub(diff.len()) else {

@@ -6,13 +6,15 @@
 //! passed is the user's own only if the program said so, and an option that a model worded is not.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use protocol::{Message, MessagePart, NotePath, Role, TurnId};
 use serde_json::{Map, Value};
 
 use super::PrivacyView;
 use super::hidden_names::{HiddenNames, REDACTED};
+use super::planned_names::{NamesFilter, PlannedNames};
+use super::withheld_plans::TurnCall;
 use crate::chat::prompt::{
     PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,
 };
@@ -45,12 +47,18 @@ pub(super) struct Hidden<'a> {
     gone: HiddenNames,
     /// Those whose path another note has by now: its name may be told, but no text of before.
     replaced: HiddenNames,
+    planned: &'a PlannedNames,
 }
 
 impl<'a> Hidden<'a> {
-    pub(super) fn new(view: &'a PrivacyView, gone: &[NotePath], replaced: &[NotePath]) -> Self {
+    pub(super) fn new(
+        view: &'a PrivacyView,
+        gone: &[NotePath],
+        replaced: &[NotePath],
+        planned: &'a PlannedNames,
+    ) -> Self {
         let (gone, replaced) = (HiddenNames::new(gone, &[]), HiddenNames::new(replaced, &[]));
-        Self { view, gone, replaced }
+        Self { view, gone, replaced, planned }
     }
 
     /// Whether the text names such a note.
@@ -80,7 +88,9 @@ pub(super) fn filter_history(
     heard_private: impl Fn(&TurnId) -> bool,
 ) -> Vec<Message> {
     let reveals = |row: &&Message| {
-        row.parts.iter().any(|part| reveals(hidden, row.role, part)) || heard_private(&row.turn)
+        row.parts.iter().any(|part| reveals(hidden, row.role, part))
+            || heard_private(&row.turn)
+            || hidden.planned.has_hidden_of(&row.turn)
     };
     let revealing: HashSet<TurnId> = rows
         .iter()
@@ -88,6 +98,7 @@ pub(super) fn filter_history(
         .filter(reveals)
         .map(|row| row.turn.clone())
         .collect();
+    let withheld_calls = withheld_calls(&rows, &revealing, &is_clean);
     let mut tainted = false;
     let mut options = WithheldOptions::default();
     let hear = |mut row: Message| {
@@ -101,6 +112,7 @@ pub(super) fn filter_history(
             is_passed: row.parts.contains(&MessagePart::Passed),
             withholds,
             is_tainted: tainted,
+            withheld_calls: &withheld_calls,
             options: &options,
         };
         row.parts = row.parts.into_iter().filter_map(|part| heard.filter_part(part)).collect();
@@ -113,6 +125,26 @@ pub(super) fn filter_history(
     rows.into_iter().map(hear).collect()
 }
 
+/// The calls that are not heard: from the first turn that reveals something on.
+fn withheld_calls(
+    rows: &[Message],
+    revealing: &HashSet<TurnId>,
+    is_clean: impl Fn(&Message) -> bool,
+) -> BTreeSet<TurnCall> {
+    let mut tainted = false;
+    let mut withheld = BTreeSet::new();
+    for row in rows {
+        tainted |= revealing.contains(&row.turn);
+        if tainted && !is_clean(row) {
+            withheld.extend(row.parts.iter().filter_map(|part| match part {
+                MessagePart::Call { id, .. } => Some((row.turn.clone(), id.clone())),
+                _ => None,
+            }));
+        }
+    }
+    withheld
+}
+
 /// How one message is heard.
 struct MessageFilter<'a> {
     hidden: &'a Hidden<'a>,
@@ -123,6 +155,7 @@ struct MessageFilter<'a> {
     withholds: bool,
     /// Whether an earlier turn, or this one, looked at hidden notes.
     is_tainted: bool,
+    withheld_calls: &'a BTreeSet<TurnCall>,
     options: &'a WithheldOptions,
 }
 
@@ -137,13 +170,7 @@ impl MessageFilter<'_> {
             MessagePart::Context { text } if self.withholds && is_passed_context(&text) => {
                 MessagePart::Context { text: WITHHELD_PASSED_TEXT.to_owned() }
             }
-            MessagePart::Context { text } => {
-                let mut text = without_rejected(self.hidden, text);
-                if self.is_tainted {
-                    text = without_any_rejected(&without_question(&text));
-                }
-                MessagePart::Context { text: self.hidden.redacted(&text) }
-            }
+            MessagePart::Context { text } => MessagePart::Context { text: self.filter_block(text) },
             // Also where the turn that it opened is heard: the model of that turn did not word it.
             MessagePart::Text { text } if self.role == Role::User && self.options.offer(&text) => {
                 MessagePart::Text { text: CHOSEN_OPTION.to_owned() }
@@ -164,6 +191,25 @@ impl MessageFilter<'_> {
             }
             part => part,
         })
+    }
+
+    fn filter_block(&self, block: String) -> String {
+        let names = NamesFilter {
+            names: self.hidden.planned,
+            view: self.hidden.view,
+            withheld: self.withheld_calls,
+            is_tainted: self.is_tainted,
+        };
+        let named = names.filter_block(&block);
+        let is_named_whole = named.is_none();
+        let mut block = without_rejected(self.hidden, named.unwrap_or(block));
+        if self.is_tainted {
+            block = without_question(&block);
+        }
+        if self.is_tainted || !is_named_whole {
+            block = without_any_rejected(&block);
+        }
+        self.hidden.redacted(&block)
     }
 }
 

@@ -4,11 +4,13 @@
 //! the call that planned a change is not shown the change.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
-use protocol::{CallId, MessagePart, OpenTurn, TurnId, UserError};
+use protocol::{CallId, ConversationId, MessagePart, OpenTurn, TurnId, UserError};
 use store::PlannedChangeRow;
 
-use super::PrivacyGuard;
+use super::planned_names::PlannedNames;
+use super::{PrivacyGuard, PrivacyView};
 use crate::support::errors::store_error;
 
 /// A call, by the turn that made it.
@@ -22,22 +24,35 @@ impl PrivacyGuard {
         pending: &[PlannedChangeRow],
     ) -> Result<BTreeSet<TurnCall>, UserError> {
         let view = self.turn_view(&turn.turn).await?;
+        let calls = pending.iter().map(|row| (row.turn.clone(), row.call.clone())).collect();
+        self.withheld_calls(&view, &turn.conversation, calls).await
+    }
+
+    /// Those of these calls, by which a conversation planned changes, that are withheld at this view.
+    pub(super) async fn withheld_calls(
+        &self,
+        view: &Arc<PrivacyView>,
+        conversation: &ConversationId,
+        calls: Vec<TurnCall>,
+    ) -> Result<BTreeSet<TurnCall>, UserError> {
         let Some(store) = self.effect_history.get().filter(|_| !view.hides_nothing()) else {
             return Ok(BTreeSet::new());
         };
         let (mut judged, mut heard) = (HashSet::new(), BTreeSet::new());
         // The last turns first: their branch mostly holds the others.
-        for row in pending.iter().rev() {
-            if judged.contains(&row.turn) {
+        for (turn, _) in calls.iter().rev() {
+            if judged.contains(turn) {
                 continue;
             }
-            let rows = store.history(&turn.conversation, &row.turn).await.map_err(store_error)?;
+            let rows = store.history(conversation, turn).await.map_err(store_error)?;
             let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
             let turns: Vec<&TurnId> = turns.into_iter().collect();
             let sources = store.turn_sources(&turns).await.map_err(store_error)?;
-            let sources = &*self.with_planned_notes(&view, &rows, &sources).await?;
-            let gone = self.missing_in_rows(&view, &rows, sources).await?;
-            let filtered = self.filter_messages(&view, rows.clone(), sources, gone).await?;
+            let sources = &*self.with_planned_notes(view, &rows, &sources).await?;
+            let gone = self.missing_in_rows(view, &rows, sources).await?;
+            // Only the calls count, which have no names of this kind.
+            let names = PlannedNames::default();
+            let filtered = self.filter_messages(view, rows.clone(), sources, gone, names).await?;
             for (before, after) in rows.iter().zip(&filtered) {
                 heard.extend(before.parts.iter().filter_map(|part| match part {
                     MessagePart::Call { id, .. } if after.parts.contains(part) => {
@@ -47,9 +62,8 @@ impl PrivacyGuard {
                 }));
             }
             judged.extend(rows.into_iter().map(|row| row.turn));
-            judged.insert(row.turn.clone());
+            judged.insert(turn.clone());
         }
-        let planned = pending.iter().map(|row| (row.turn.clone(), row.call.clone()));
-        Ok(planned.filter(|call| !heard.contains(call)).collect())
+        Ok(calls.into_iter().filter(|call| !heard.contains(call)).collect())
     }
 }

@@ -1,0 +1,322 @@
+//! The names of pending and decided changes in context blocks.
+//!
+//! A name may tell as much of a private note as a text does. So a model is told only names of changes whose
+//! call it hears and whose paths and text it may see. A name of which no plan is known any more counts as
+//! withheld once an earlier turn is. How many names are left out is not told: it may be the number of private
+//! notes that link to one that was moved.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use protocol::{ContentHash, Message, MessagePart, NotePath, TurnId, UserError};
+use store::PlannedName;
+use vault::Vault;
+
+use super::hidden_names::REDACTED;
+use super::withheld_plans::TurnCall;
+use super::{PrivacyGuard, PrivacyView};
+use crate::chat::prompt::decision_sentence::{DECISION_START, DecisionSentence};
+use crate::chat::prompt::{LIST_SEPARATOR, PENDING_PREFIX};
+use crate::support::blocking::run_blocking;
+use crate::support::errors::store_error;
+
+/// Replaces the names, however many, of changes whose calls are withheld.
+const WITHHELD_NAMES: &str = "other notes (withheld)";
+
+/// Replaces what the user decided where it cannot be told which names are in the sentence.
+const WITHHELD_DECISION: &str = "decided about changes that are withheld.";
+
+/// The texts of planned changes that are kept.
+type KeptTexts = HashMap<ContentHash, Vec<u8>>;
+
+/// The changes that context blocks of a conversation name, by path.
+#[derive(Debug, Default)]
+pub(super) struct PlannedNames {
+    plans: HashMap<String, NamedPlan>,
+    /// The turns that planned changes with hidden names.
+    hidden_turns: HashSet<TurnId>,
+    /// The number of separators in a name, at most.
+    max_separators: usize,
+}
+
+/// The last plan for a path.
+#[derive(Debug)]
+struct NamedPlan {
+    call: TurnCall,
+    /// Whether the call is withheld in the branch where it was made, which is another one.
+    is_withheld: bool,
+    /// Whether a path or a text that was planned for the note is hidden.
+    is_hidden: bool,
+}
+
+/// Whether a name may be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameVisibility {
+    Shown,
+    /// The note is hidden, as if there were none.
+    Hidden,
+    /// The change may come from text that is withheld.
+    Withheld,
+}
+
+impl PrivacyGuard {
+    /// The changes that the context blocks of these rows name, as far as they are stored.
+    pub(super) async fn planned_names(
+        &self,
+        view: &Arc<PrivacyView>,
+        rows: &[Message],
+    ) -> Result<PlannedNames, UserError> {
+        let lines = plan_lines(rows);
+        let (Some(store), Some(first)) = (self.effect_history.get(), rows.first()) else {
+            return Ok(PlannedNames::default());
+        };
+        if view.hides_nothing() || lines.is_empty() {
+            return Ok(PlannedNames::default());
+        }
+        let mut planned = store.planned_names(&first.conversation).await.map_err(store_error)?;
+        planned.retain(|plan| lines.iter().any(|line| line.contains(plan.path.as_str())));
+        let here: HashSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
+        let elsewhere = planned.iter().filter(|plan| !here.contains(&plan.turn));
+        let elsewhere = elsewhere.map(|plan| (plan.turn.clone(), plan.call.clone())).collect();
+        let withheld = self.withheld_calls(view, &first.conversation, elsewhere).await?;
+        let texts = match view.rules.depend_on_content() {
+            true => {
+                let hashes: Vec<ContentHash> =
+                    planned.iter().filter_map(|plan| plan.after.clone()).collect();
+                store.contents(&hashes).await.map_err(store_error)?
+            }
+            false => KeptTexts::new(),
+        };
+        let (seen, view) = (self.vault_for_view(view), Arc::clone(view));
+        run_blocking(move || {
+            PlannedNames::new(planned, &withheld, |plan| is_hidden(plan, &texts, &view, &seen))
+        })
+        .await
+    }
+}
+
+impl PlannedNames {
+    fn new(
+        planned: Vec<PlannedName>,
+        withheld: &BTreeSet<TurnCall>,
+        is_hidden: impl Fn(&PlannedName) -> bool,
+    ) -> Self {
+        let mut names = Self::default();
+        for plan in planned {
+            let hides = is_hidden(&plan);
+            let name = plan.path.as_str().to_owned();
+            let was_hidden = names.plans.get(&name).is_some_and(|before| before.is_hidden);
+            if hides {
+                names.hidden_turns.insert(plan.turn.clone());
+            }
+            let call = (plan.turn, plan.call);
+            let is_withheld = withheld.contains(&call);
+            names.max_separators = names.max_separators.max(name.matches(LIST_SEPARATOR).count());
+            names
+                .plans
+                .insert(name, NamedPlan { call, is_withheld, is_hidden: hides || was_hidden });
+        }
+        names
+    }
+
+    /// Whether the turn planned a change with a hidden name.
+    pub(super) fn has_hidden_of(&self, turn: &TurnId) -> bool {
+        self.hidden_turns.contains(turn)
+    }
+}
+
+/// Whether a view hides one of the paths of a change, or the text that it gives the note. Of a text that is no
+/// longer kept only the note itself can tell.
+fn is_hidden(plan: &PlannedName, texts: &KeptTexts, view: &PrivacyView, seen: &Vault) -> bool {
+    let text = plan.after.as_ref().and_then(|hash| texts.get(hash));
+    let hides = |path: &NotePath| {
+        seen.hides(path)
+            || match text {
+                Some(text) => !seen.shows(path, text, None),
+                None => {
+                    plan.has_text
+                        && view.rules.depend_on_content_of(path)
+                        && seen.file_id(path).is_none()
+                }
+            }
+    };
+    [Some(&plan.path), plan.target.as_ref()].into_iter().flatten().any(hides)
+}
+
+/// The lines of context blocks that name changes, each once.
+fn plan_lines(rows: &[Message]) -> BTreeSet<&str> {
+    let blocks = rows.iter().flat_map(|row| &row.parts).filter_map(|part| match part {
+        MessagePart::Context { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let names_plans =
+        |line: &&str| line.starts_with(PENDING_PREFIX) || line.starts_with(DECISION_START);
+    blocks.flat_map(|block| block.split('\n')).filter(names_plans).collect()
+}
+
+/// Leaves names of changes out of a context block.
+pub(super) struct NamesFilter<'a> {
+    pub(super) names: &'a PlannedNames,
+    pub(super) view: &'a PrivacyView,
+    /// The calls of this history that are withheld.
+    pub(super) withheld: &'a BTreeSet<TurnCall>,
+    /// Whether the turn of the block, or one before it, looked at hidden notes.
+    pub(super) is_tainted: bool,
+}
+
+impl NamesFilter<'_> {
+    /// The block without the names that may not be told; `None` where it has no such name.
+    pub(super) fn filter_block(&self, block: &str) -> Option<String> {
+        let lines: Vec<Cow<'_, str>> =
+            block.split('\n').map(|line| self.filter_line(line)).collect();
+        let told = lines.join("\n");
+        (told != block).then_some(told)
+    }
+
+    fn filter_line<'l>(&self, line: &'l str) -> Cow<'l, str> {
+        if let Some(list) = line.strip_prefix(PENDING_PREFIX) {
+            return Cow::Owned(format!("{PENDING_PREFIX}{}", self.filter_list(list)));
+        }
+        if !line.starts_with(DECISION_START) {
+            return Cow::Borrowed(line);
+        }
+        match DecisionSentence::parse(line) {
+            Some(sentence) => {
+                Cow::Owned(sentence.map_lists(|list| self.filter_list(list)).to_string())
+            }
+            None if self.is_tainted => Cow::Owned(format!("{DECISION_START}{WITHHELD_DECISION}")),
+            None => Cow::Borrowed(line),
+        }
+    }
+
+    /// The list without those names. A name may hold separators, so the longest one that is known is taken.
+    fn filter_list(&self, list: &str) -> String {
+        let ends = list.match_indices(LIST_SEPARATOR).map(|(at, _)| at);
+        let ends: Vec<usize> = ends.chain([list.len()]).collect();
+        let (mut told, mut left) = (Vec::new(), ends.as_slice());
+        let (mut from, mut hides, mut withholds) = (0, false, false);
+        while let Some(next) = left.first() {
+            let is_known = |end: &usize| {
+                list.get(from..*end).is_some_and(|name| self.names.plans.contains_key(name))
+            };
+            let longest = left.iter().take(self.names.max_separators + 1).rposition(is_known);
+            let at = longest.unwrap_or_default();
+            let end = left.get(at).copied().unwrap_or(*next);
+            let name = list.get(from..end).unwrap_or_default();
+            match self.judge(name) {
+                NameVisibility::Shown => told.push(name),
+                NameVisibility::Hidden => hides = true,
+                NameVisibility::Withheld => withholds = true,
+            }
+            from = end + LIST_SEPARATOR.len();
+            left = left.get(at + 1..).unwrap_or_default();
+        }
+        if withholds {
+            told.push(WITHHELD_NAMES);
+        } else if hides && told.is_empty() {
+            told.push(REDACTED);
+        }
+        told.join(LIST_SEPARATOR)
+    }
+
+    fn judge(&self, name: &str) -> NameVisibility {
+        let (is_withheld, is_hidden) = match self.names.plans.get(name) {
+            Some(plan) => (plan.is_withheld || self.withheld.contains(&plan.call), plan.is_hidden),
+            None => {
+                let hides = |path: NotePath| self.view.rules.by_path(&path) > self.view.max_privacy;
+                (self.is_tainted, NotePath::parse(name).is_ok_and(hides))
+            }
+        };
+        match (is_withheld, is_hidden) {
+            (true, _) => NameVisibility::Withheld,
+            (false, true) => NameVisibility::Hidden,
+            (false, false) => NameVisibility::Shown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::settings::PrivateSettings;
+    use protocol::{Privacy, PrivateRules};
+
+    use super::*;
+    use crate::privacy::hidden_names::HiddenNames;
+
+    fn call(name: &str) -> TurnCall {
+        (TurnId::from("t"), name.into())
+    }
+
+    /// A view to which `Diary` is hidden.
+    fn view() -> PrivacyView {
+        let private = PrivateSettings { never: vec!["Diary".to_owned()], ..Default::default() };
+        PrivacyView {
+            rules: PrivateRules::parse(&private).expect("rules"),
+            max_privacy: Privacy::Open,
+            generation: 0,
+            hidden_names: HiddenNames::new(&[], &[]),
+            fingerprint: 0,
+        }
+    }
+
+    /// The block as it is told after calls planned these changes, of which the call `private` is withheld.
+    fn told(planned: &[(&str, &str)], block: &str, is_tainted: bool) -> String {
+        let plan = |(path, by): &(&str, &str)| {
+            let (turn, call) = call(by);
+            let path = NotePath::parse(path).expect("a path");
+            PlannedName { path, target: None, turn, call, has_text: false, after: None }
+        };
+        let planned = planned.iter().map(plan).collect();
+        let withheld = BTreeSet::from([call("private")]);
+        let view = view();
+        let names = PlannedNames::new(planned, &BTreeSet::new(), |plan| {
+            view.rules.by_path(&plan.path) > Privacy::Open
+        });
+        let filter = NamesFilter { names: &names, view: &view, withheld: &withheld, is_tainted };
+        filter.filter_block(block).unwrap_or_else(|| block.to_owned())
+    }
+
+    #[test]
+    fn a_list_names_only_what_may_be_told() {
+        let planned =
+            [("a.md", "open"), ("b, c.md", "private"), ("d, e.md", "open"), ("Diary", "open")];
+        for (list, expected) in [
+            ("a.md, d, e.md", "a.md, d, e.md"),
+            ("b, c.md, a.md", "a.md, other notes (withheld)"),
+            ("b, c.md", "other notes (withheld)"),
+            ("Diary, a.md", "a.md"),
+            ("Diary", "(a private note)"),
+            ("DIARY/Gone.md", "(a private note)"),
+        ] {
+            let block = |list: &str| format!("<context>\n{PENDING_PREFIX}{list}\n</context>");
+            assert_eq!(told(&planned, &block(list), false), block(expected), "{list}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_a_plan_is_told_until_a_turn_is_withheld() {
+        let block = format!("{PENDING_PREFIX}a.md, gone, twice.md");
+        let planned = [("a.md", "open")];
+        assert_eq!(told(&planned, &block, false), block);
+        let expected = format!("{PENDING_PREFIX}a.md, other notes (withheld)");
+        assert_eq!(told(&planned, &block, true), expected);
+    }
+
+    #[test]
+    fn a_decision_is_told_without_the_names_that_may_not_be_told() {
+        let planned = [("a.md", "open"), ("b.md", "private")];
+        let decision = |applied: &str, rejected: &str| {
+            format!(
+                "{DECISION_START}applied the changes to {applied} and rejected the changes to {rejected}; \
+                 those notes are as they were."
+            )
+        };
+        let block = decision("a.md", "b.md");
+        assert_eq!(told(&planned, &block, true), decision("a.md", WITHHELD_NAMES));
+        let other = format!("{DECISION_START}did something to b.md.");
+        assert_eq!(told(&planned, &other, false), other);
+        let withheld = format!("{DECISION_START}{WITHHELD_DECISION}");
+        assert_eq!(told(&planned, &other, true), withheld);
+    }
+}
