@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::links::link_text::{LinkText, TargetForm};
     use crate::links::resolver::FileNames;
-    use crate::links::{LinkResolver, NamedFile, TargetCache, fold_name};
+    use crate::links::{LinkResolver, LinkTargets, NamedFile, TargetCache, fold_name};
     use crate::parser::LinkForm;
 
     /// Counts the files that are looked at after they were found.
@@ -85,11 +85,12 @@ mod tests {
     fn links_with_a_folder_look_at_few_of_the_files_with_their_name() {
         let files = (0..1_000).map(|n| path(&format!("posts/{n}/index.md")));
         let names = CountedNames { resolver: files.collect(), found: Cell::new(0) };
+        let counted = LinkTargets::new(&names, |_: &NotePath| true);
         for n in 0..1_000 {
             let other = (n + 1) % 1_000;
             let expected = Some(path(&format!("posts/{other}/index.md")));
             let source = path(&format!("posts/{n}/index.md"));
-            let mut targets = TargetCache::for_note(&names, &source, |_| true);
+            let mut targets = TargetCache::for_note(&counted, &source);
             for spelled in [
                 format!("{other}/index"),
                 format!("posts/{other}/Index.md"),
@@ -102,7 +103,7 @@ mod tests {
         assert!(names.found.get() <= 4_000, "{} files for 4,000 links", names.found.get());
         // The control: a name alone could mean all of them.
         names.found.set(0);
-        let mut targets = TargetCache::for_note(&names, &path("x.md"), |_| true);
+        let mut targets = TargetCache::for_note(&counted, &path("x.md"));
         assert_eq!(targets.all(&link("index".to_owned())).len(), 1_000);
         assert_eq!(names.found.get(), 1_000);
     }

@@ -10,7 +10,7 @@ use super::LinkFormat;
 use super::link_text::{LinkText, links_in_file, may_hold_links};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
-use super::targets::TargetCache;
+use super::targets::{AllTargets, TargetCache};
 use crate::vault_scan::overlay::OverlaidVault;
 use crate::vault_scan::parallel;
 
@@ -124,7 +124,8 @@ impl<'a> LinkGraph<'a> {
         };
         let links = links_in_file(source, &bytes).unwrap_or_default().into_iter();
         let leaving = links.filter(|link| !link.path.is_empty());
-        let mut targets = TargetCache::for_note(&self.resolver, source, |_| true);
+        let all = AllTargets::among_all(&self.resolver);
+        let mut targets = TargetCache::for_note(&all, source);
         let outgoing = leaving.map(|link| {
             let targets = targets.first_few(&link);
             OutgoingLink { link, targets }
@@ -136,13 +137,14 @@ impl<'a> LinkGraph<'a> {
     #[must_use]
     pub fn backlinks(&self, target: &NotePath) -> Vec<Backlink> {
         let mention = LinkPrefilter::for_files(std::iter::once(target));
+        let all = AllTargets::among_all(&self.resolver);
         let found = self.map_files(|source| {
             if source == target {
                 return None;
             }
             let bytes = self.bytes(source).filter(|bytes| mention.may_match(bytes))?;
             let mut links = links_in_file(source, &bytes).ok()?;
-            let mut targets = TargetCache::for_note(&self.resolver, source, |_| true);
+            let mut targets = TargetCache::for_note(&all, source);
             links.retain(|link| !link.path.is_empty() && targets.first(link) == Some(target));
             Some((source.clone(), links))
         });

@@ -14,6 +14,7 @@ mod prefilter;
 mod resolver;
 mod rewrite;
 mod rewrite_target;
+mod same_name;
 mod targets;
 
 #[cfg(test)]
@@ -25,8 +26,8 @@ pub use link_format::LinkFormat;
 pub use link_text::LinkText;
 pub use resolver::LinkResolver;
 pub(crate) use resolver::{
-    FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to,
+    FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to, some_candidates,
 };
 pub use rewrite::{LinkProblem, LinkRewrite, RewrittenFile, SkipReason, SkippedFile};
 pub use targets::MAX_TARGETS;
-pub(crate) use targets::TargetCache;
+pub(crate) use targets::{LinkTargets, TargetCache};

@@ -93,7 +93,7 @@ impl LinkResolver {
 
     /// Whether `path`, folders and a name or a name alone, could mean one file and no other.
     pub(super) fn means_one_file(&self, path: &str) -> bool {
-        ending_in(self, &fold_name(path), 2).len() == 1
+        ending_in(self, &fold_name(path), 2, |_| true).len() == 1
     }
 
     /// Takes files in, at a cost that grows with the number of all files.
@@ -152,7 +152,35 @@ pub(crate) fn candidates_from<'n>(
     if let Some(whole) = folded.strip_prefix('/') {
         return at_exact_path(names, Some(whole));
     }
-    let mut found = ending_in(names, &folded, usize::MAX);
+    let mut found = ending_in(names, &folded, usize::MAX, |_| true);
+    sort_for_folder(&mut found, here);
+    found.into_iter().map(|file| file.path).collect()
+}
+
+/// The files that `link` could mean in a note at the top of the vault and that `counts` accepts, at most `most` and in no
+/// particular order. The cost does not grow with the number of files beyond these.
+pub(crate) fn some_candidates<'n>(
+    names: &'n impl FileNames,
+    link: &str,
+    most: usize,
+    counts: impl Fn(&NotePath) -> bool,
+) -> Vec<&'n NotePath> {
+    let folded = fold_name(link);
+    if is_whole_path(&folded) {
+        let found = candidates_from(names, &folded, "").into_iter();
+        return found.filter(|path| counts(path)).take(most).collect();
+    }
+    let found = ending_in(names, &folded, most, counts).into_iter();
+    found.map(|file| file.path).collect()
+}
+
+/// Whether a link names folders from that of its note or from the top, and so one file only.
+pub(super) fn is_whole_path(folded: &str) -> bool {
+    ["./", "../", "/"].iter().any(|start| folded.starts_with(start))
+}
+
+/// Puts files that a link in a note of the folder `here` could mean in order, the one it means first.
+pub(super) fn sort_for_folder(found: &mut [NamedFile<'_>], here: &str) {
     // Two files of one name are rare: usually there is nothing to sort.
     if found.len() > 1 {
         found.sort_by_cached_key(|file| {
@@ -161,7 +189,6 @@ pub(crate) fn candidates_from<'n>(
             (!is_below, file.folded.chars().count(), Reverse(shared), file.folded.to_string())
         });
     }
-    found.into_iter().map(|file| file.path).collect()
 }
 
 /// The file at a path from the top, with or without `.md`.
@@ -172,13 +199,19 @@ fn at_exact_path<'n>(names: &'n impl FileNames, whole: Option<&str>) -> Vec<&'n 
     found.into_iter().collect()
 }
 
-/// The files, at most `most`, whose path ends in `path` at a `/`. A name with its extension counts first.
-fn ending_in<'n>(names: &'n impl FileNames, path: &str, most: usize) -> Vec<NamedFile<'n>> {
+/// The files that `counts` accepts, at most `most`, whose path ends in `path` at a `/`. A name with its extension comes
+/// first: no file without it is looked for where one has it, whether it counts or not.
+pub(super) fn ending_in<'n>(
+    names: &'n impl FileNames,
+    path: &str,
+    most: usize,
+    counts: impl Fn(&NotePath) -> bool,
+) -> Vec<NamedFile<'n>> {
     let with_md = format!("{path}.md");
     for spelling in [path, with_md.as_str()] {
-        let found: Vec<NamedFile<'n>> = names.files_ending_in(spelling).take(most).collect();
-        if !found.is_empty() {
-            return found;
+        let mut found = names.files_ending_in(spelling).peekable();
+        if found.peek().is_some() {
+            return found.filter(|file| counts(file.path)).take(most).collect();
         }
     }
     Vec::new()

@@ -11,7 +11,7 @@ use super::link_text::{LinkText, TargetForm, links_in_file};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
 use super::rewrite_target::MovedLink;
-use super::targets::TargetCache;
+use super::targets::{AllTargetCache, AllTargets, TargetCache};
 
 /// All that must be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -78,7 +78,8 @@ pub struct LinkProblem {
 /// Where files will be.
 struct MovePlan<'a> {
     moved: HashMap<&'a NotePath, &'a NotePath>,
-    after: LinkResolver,
+    before: AllTargets<'a>,
+    after: AllTargets<'a>,
     affected: AffectedLinks,
 }
 
@@ -92,14 +93,14 @@ enum AffectedLinks {
 }
 
 /// The targets of the links of a file before and after.
-struct TargetsBeforeAndAfter<'a, K> {
-    before: TargetCache<'a, LinkResolver, K>,
-    after: TargetCache<'a, LinkResolver, K>,
+struct TargetsBeforeAndAfter<'t, 'n> {
+    before: AllTargetCache<'t, 'n>,
+    after: AllTargetCache<'t, 'n>,
 }
 
-impl<'a, K: Fn(&NotePath) -> bool> TargetsBeforeAndAfter<'a, K> {
+impl<'n> TargetsBeforeAndAfter<'_, 'n> {
     /// The file that `link` leads to before; `None` when there is none or the link is not affected.
-    fn affected_target(&mut self, link: &LinkText, plan: &MovePlan<'_>) -> Option<&'a NotePath> {
+    fn affected_target(&mut self, link: &LinkText, plan: &MovePlan<'_>) -> Option<&'n NotePath> {
         let target = self.before.first(link)?;
         let is_affected = match plan.affected {
             AffectedLinks::All => true,
@@ -109,9 +110,17 @@ impl<'a, K: Fn(&NotePath) -> bool> TargetsBeforeAndAfter<'a, K> {
     }
 }
 
-impl MovePlan<'_> {
+impl<'n> MovePlan<'n> {
     fn path_after<'a>(&'a self, path: &'a NotePath) -> &'a NotePath {
         self.moved.get(path).copied().unwrap_or(path)
+    }
+
+    /// Where the links of `source` lead, and where they will.
+    fn link_targets<'t>(&'t self, source: &NotePath) -> TargetsBeforeAndAfter<'t, 'n> {
+        TargetsBeforeAndAfter {
+            before: TargetCache::for_note(&self.before, source),
+            after: TargetCache::for_note(&self.after, self.path_after(source)),
+        }
     }
 }
 
@@ -125,7 +134,7 @@ impl LinkGraph<'_> {
         after.add_all(moves.iter().map(|(_, to)| to.clone()));
         let moved = moves.iter().map(|(from, to)| (from, to)).collect();
         let mention = LinkPrefilter::for_files(moves.iter().flat_map(|(from, to)| [from, to]));
-        self.rewrite_all(&MovePlan { moved, after, affected: AffectedLinks::All }, &mention)
+        self.rewrite_all(&self.move_plan(moved, &after, AffectedLinks::All), &mention)
     }
 
     /// The new text with which each broken link that would lead to `from` leads to the file `to`. The
@@ -136,7 +145,7 @@ impl LinkGraph<'_> {
         after.remove(std::iter::once(from));
         let moved = HashMap::from([(from, to)]);
         self.rewrite_all(
-            &MovePlan { moved, after, affected: AffectedLinks::Broken },
+            &self.move_plan(moved, &after, AffectedLinks::Broken),
             &LinkPrefilter::for_files(std::iter::once(from)),
         )
     }
@@ -150,8 +159,18 @@ impl LinkGraph<'_> {
         let mut after = self.resolver.clone();
         after.add_all(created.iter().cloned());
         let mention = LinkPrefilter::for_files(created.iter());
-        let plan = MovePlan { moved: HashMap::new(), after, affected: AffectedLinks::All };
+        let plan = self.move_plan(HashMap::new(), &after, AffectedLinks::All);
         self.rewrite_all(&plan, &mention)
+    }
+
+    fn move_plan<'p>(
+        &'p self,
+        moved: HashMap<&'p NotePath, &'p NotePath>,
+        after: &'p LinkResolver,
+        affected: AffectedLinks,
+    ) -> MovePlan<'p> {
+        let (before, after) = (AllTargets::among_all(&self.resolver), AllTargets::among_all(after));
+        MovePlan { moved, before, after, affected }
     }
 
     fn rewrite_all(&self, plan: &MovePlan<'_>, prefilter: &LinkPrefilter) -> LinkRewrite {
@@ -185,19 +204,6 @@ impl LinkGraph<'_> {
         rewriting
     }
 
-    /// Where the links of `source` lead, and where they will.
-    fn link_targets<'a>(
-        &'a self,
-        source: &NotePath,
-        plan: &'a MovePlan<'_>,
-    ) -> TargetsBeforeAndAfter<'a, impl Fn(&NotePath) -> bool + use<>> {
-        let all = |_: &NotePath| true;
-        TargetsBeforeAndAfter {
-            before: TargetCache::for_note(&self.resolver, source, all),
-            after: TargetCache::for_note(&plan.after, plan.path_after(source), all),
-        }
-    }
-
     /// One file: `None` when nothing in it changes.
     fn rewrite_file(
         &self,
@@ -218,7 +224,7 @@ impl LinkGraph<'_> {
             return Ok(self.skip_non_text(source, plan, prefilter, &before));
         };
         let mut edits: Vec<(&LinkText, String)> = Vec::new();
-        let mut ways = self.link_targets(source, plan);
+        let mut ways = plan.link_targets(source);
         // The rewrite of one link is used for each link with the same spelling.
         let mut known: HashMap<(&str, TargetForm, &[u8]), Option<String>> = HashMap::new();
         for link in found.iter().filter(|link| !link.path.is_empty()) {
@@ -259,7 +265,7 @@ impl LinkGraph<'_> {
         let text = ::markdown::lossy_text(bytes);
         let may_change = plan.moved.contains_key(source) || prefilter.may_match(text.as_bytes());
         let found = may_change.then(|| links_in_file(source, text.as_bytes()).ok()).flatten()?;
-        let mut ways = self.link_targets(source, plan);
+        let mut ways = plan.link_targets(source);
         let differs = |link: &&LinkText| {
             let respelled = self.new_target(link, source, plan, text.as_bytes(), &mut ways);
             !link.path.is_empty() && !matches!(respelled, Ok(None))
@@ -276,7 +282,7 @@ impl LinkGraph<'_> {
         source: &NotePath,
         plan: &MovePlan<'_>,
         like: &[u8],
-        ways: &mut TargetsBeforeAndAfter<'_, impl Fn(&NotePath) -> bool>,
+        ways: &mut TargetsBeforeAndAfter<'_, '_>,
     ) -> Result<Option<String>, LinkProblem> {
         let Some(target) = ways.affected_target(link, plan) else { return Ok(None) };
         let moved = MovedLink {
@@ -315,7 +321,7 @@ impl LinkGraph<'_> {
             line: link.line,
             why: format!("the link to `{}` there cannot be rewritten", link.path),
         };
-        let mut ways = self.link_targets(source, plan);
+        let mut ways = plan.link_targets(source);
         for (at, link) in before.iter().enumerate() {
             let new = again.get(at).ok_or_else(|| lost(link))?;
             let leads = ways.affected_target(link, plan).map(|to| plan.path_after(to));

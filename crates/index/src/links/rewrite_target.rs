@@ -5,6 +5,7 @@ use protocol::NotePath;
 use super::LinkFormat;
 use super::link_text::{LinkText, TargetForm};
 use super::resolver::{LinkResolver, fold_name, relative_to};
+use super::targets::AllTargets;
 
 /// A link between two files, before and after.
 pub(super) struct MovedLink<'a> {
@@ -41,7 +42,8 @@ impl MovedLink<'_> {
     }
 
     /// The path to write; `None` when there is none that leads there.
-    pub(super) fn new_path(&self, after: &LinkResolver) -> Option<String> {
+    pub(super) fn new_path(&self, after: &AllTargets<'_>) -> Option<String> {
+        let resolver = after.resolver();
         let (source, target) = (self.source.1, self.target.1);
         let whole = self.with_extension_as_before(target.as_str());
         let manner = self.style();
@@ -60,7 +62,7 @@ impl MovedLink<'_> {
             LinkStyle::Rooted => spellings.push(format!("/{whole}")),
             LinkStyle::Short => {
                 spellings
-                    .extend(unique_suffixes(after, &whole, 1).filter(|one| !one.contains('/')));
+                    .extend(unique_suffixes(resolver, &whole, 1).filter(|one| !one.contains('/')));
                 match self.format {
                     Some(LinkFormat::Absolute) => spellings.push(whole.clone()),
                     Some(LinkFormat::Relative) => spellings.push(relative()),
@@ -78,13 +80,11 @@ impl MovedLink<'_> {
             }
         }
         let parts = self.link.path.split('/').count();
-        spellings.extend(unique_suffixes(after, &whole, parts));
+        spellings.extend(unique_suffixes(resolver, &whole, parts));
         // The full path remains when shorter names are ambiguous.
         let full = target.as_str();
         spellings.extend([whole.clone(), format!("/{whole}"), full.to_owned(), format!("/{full}")]);
-        spellings
-            .into_iter()
-            .find(|path| after.resolve(path, source).is_some_and(|to| to == *target))
+        spellings.into_iter().find(|path| after.leads_to(path, source, target))
     }
 
     fn style(&self) -> LinkStyle {

@@ -10,7 +10,9 @@ use protocol::{ChangeSet, NotePath, Privacy, PrivateRules};
 use vault::{EntryKind, Vault};
 
 use crate::Index;
-use crate::links::{Backlink, OutgoingLink, TargetCache, candidates_from, fold_name};
+use crate::links::{
+    Backlink, LinkTargets, OutgoingLink, TargetCache, candidates_from, fold_name, some_candidates,
+};
 use crate::vault_scan::parallel;
 use crate::view::{FoldedWord, IndexView, LookupKey, ViewEntry, with_parent_tags};
 
@@ -67,7 +69,8 @@ impl Index {
         let view = view.planned(plan, vault);
         let shown = VisibleView { view: &view, vault };
         Some(shown.get(source).map_or_else(Vec::new, |held| {
-            let mut targets = shown.link_targets(source);
+            let all = shown.link_targets();
+            let mut targets = TargetCache::for_note(&all, source);
             let outgoing = held.metadata().links.into_iter().map(|link| {
                 let targets = targets.first_few(&link);
                 OutgoingLink { link, targets }
@@ -97,9 +100,10 @@ impl Index {
         let shown = VisibleView { view: &view, vault };
         let mut found: BTreeMap<String, BrokenLink> = BTreeMap::new();
         let files: Vec<ViewEntry<'_>> = view.all().filter(|held| shown.shows(held)).collect();
+        let all_targets = shown.link_targets();
         let broken = parallel::map_parallel(&files, None, |held| {
             let links = held.metadata().links.into_iter();
-            let mut targets = shown.link_targets(held.path());
+            let mut targets = TargetCache::for_note(&all_targets, held.path());
             let missing = links.filter(|link| targets.first(link).is_none());
             let missing: Vec<String> = missing.map(|link| link.path).collect();
             (!missing.is_empty()).then(|| (held.path().clone(), missing))
@@ -125,10 +129,8 @@ impl Index {
     pub fn broken_among(&self, vault: &Vault, mut links: Vec<String>) -> Option<Vec<String>> {
         let view = self.view()?;
         let shown = VisibleView { view: &view, vault };
-        links.retain(|link| {
-            let meant = candidates_from(&*view, link, "");
-            meant.into_iter().all(|path| shown.get(path).is_none())
-        });
+        let is_shown = |path: &NotePath| shown.get(path).is_some();
+        links.retain(|link| some_candidates(&*view, link, 1, is_shown).is_empty());
         Some(links)
     }
 
@@ -152,8 +154,8 @@ impl Index {
     pub fn means_only(&self, vault: &Vault, link: &str, note: &NotePath) -> Option<bool> {
         let view = self.view()?;
         let shown = VisibleView { view: &view, vault };
-        let meant = candidates_from(&*view, link, "").into_iter();
-        let meant: Vec<&NotePath> = meant.filter(|path| shown.get(path).is_some()).collect();
+        // A second one decides: there may be thousands.
+        let meant = some_candidates(&*view, link, 2, |path| shown.get(path).is_some());
         Some(meant == [note])
     }
 
@@ -285,20 +287,18 @@ impl<'a> VisibleView<'a> {
         found
     }
 
-    /// The targets of the links of `source`, without withheld notes.
-    fn link_targets(
-        &self,
-        source: &NotePath,
-    ) -> TargetCache<'a, IndexView, impl Fn(&NotePath) -> bool> {
-        TargetCache::for_note(self.view, source, |path| self.get(path).is_some())
+    /// The files that links could mean, without withheld notes.
+    fn link_targets(&self) -> LinkTargets<'a, IndexView, impl Fn(&NotePath) -> bool> {
+        LinkTargets::new(self.view, |path: &NotePath| self.get(path).is_some())
     }
 
     /// The links of all other files that lead to `target`, in the order of the files.
     pub(crate) fn backlinks(&self, target: &NotePath) -> Vec<Backlink> {
         let mut found = Vec::new();
+        let all = self.link_targets();
         for held in self.linking_to(target) {
             let source = held.path();
-            let mut targets = self.link_targets(source);
+            let mut targets = TargetCache::for_note(&all, source);
             for link in held.metadata().links {
                 if targets.first(&link) == Some(target) {
                     found.push(Backlink { source: source.clone(), link });

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use index::links::{LinkGraph, LinkResolver, LinkRewrite};
-use protocol::NotePath;
+use protocol::{ChangeSet, NotePath};
 
 use crate::path;
 use crate::sources_of_links::indexed;
@@ -86,6 +86,74 @@ fn a_note_with_links_to_many_notes_of_one_name_moves_at_a_cost_that_grows_with_t
     assert!(file.after.starts_with(b"[](../0/i.md)\n[](../1/i.md)\n"));
     let time = |notes| least_time(|| assert_eq!(moved(notes).files.len(), 1));
     check_growth(time(&few), time(&many));
+}
+
+/// Posts with a link each by the name that all have, which means the post itself, and as many notes in which the same link
+/// means the first post.
+fn linked_by_name(count: usize) -> BTreeMap<String, String> {
+    let post = |n: usize| (format!("posts/{n}/index.md"), "[[index]]\n".to_owned());
+    let note =
+        |n: usize| (format!("notes/{n}.md"), "[[index]] [x](../posts/0/index.md)\n".to_owned());
+    (0..count).flat_map(|n| [post(n), note(n)]).collect()
+}
+
+#[test]
+fn links_by_the_name_of_many_notes_follow_a_move_at_a_cost_that_grows_with_their_number() {
+    let (few, many) = (linked_by_name(500), linked_by_name(2_000));
+    let rewriting = moved(&few);
+    assert_eq!((rewriting.problems.len(), rewriting.files.len()), (0, 500));
+    let after = rewriting.files.iter().map(|file| String::from_utf8_lossy(&file.after));
+    let expected = "[[index]] [x](../blog/0/index.md)\n";
+    assert!(after.clone().all(|text| text == expected), "{:?}", after.clone().next());
+    let time = |posts| least_time(|| assert_eq!(moved(posts).problems, []));
+    check_growth(time(&few), time(&many));
+}
+
+#[test]
+fn each_link_by_the_name_of_many_notes_is_rewritten_at_a_cost_that_grows_with_their_number() {
+    // The post that the notes mean becomes one whose path is longer than those of others.
+    let moved = |notes: &BTreeMap<String, String>| {
+        let read =
+            |at: &NotePath| notes.get(at.as_str()).map(|text| Cow::Borrowed(text.as_bytes()));
+        let files = notes.keys().map(|file| path(file)).collect();
+        let moves = [(path("posts/0/index.md"), path("archive/first/index.md"))];
+        LinkGraph::new(files, read, None).after_moving(&moves)
+    };
+    let (few, many) = (linked_by_name(500), linked_by_name(2_000));
+    let rewriting = moved(&few);
+    assert_eq!((rewriting.problems.len(), rewriting.files.len()), (0, 500));
+    let after = rewriting.files.iter().map(|file| String::from_utf8_lossy(&file.after));
+    let expected = "[[first/index]] [x](../archive/first/index.md)\n";
+    assert!(after.clone().all(|text| text == expected), "{:?}", after.clone().next());
+    let time = |notes| least_time(|| assert_eq!(moved(notes).problems, []));
+    check_growth(time(&few), time(&many));
+}
+
+#[test]
+fn links_by_name_are_answered_by_the_index_at_a_cost_that_grows_with_their_number() {
+    let times = |count| {
+        let desk = indexed(&linked_by_name(count));
+        let index = desk.index.for_models();
+        let first = path("posts/0/index.md");
+        let broken = least_time(|| {
+            assert_eq!(index.broken_links(&desk.vault).map(|all| all.len()), Some(0));
+        });
+        let backlinks = least_time(|| {
+            let found = index.backlinks(&desk.vault, &ChangeSet::default(), &first);
+            assert_eq!(found.map(|all| all.len()), Some(2 * count));
+        });
+        // A search by name asks for the link to each note that it found.
+        let links = least_time(|| {
+            for n in 0..count {
+                let post = format!("posts/{n}/index");
+                assert_eq!(desk.index.link_to(&path(&format!("{post}.md"))), post);
+            }
+        });
+        [broken, backlinks, links]
+    };
+    for (few, many) in times(300).into_iter().zip(times(1_200)) {
+        check_growth(few, many);
+    }
 }
 
 #[test]
