@@ -6,5 +6,6 @@ pub(crate) mod conversation;
 pub(crate) mod export;
 pub(crate) mod fulltext;
 pub(crate) mod lifecycle;
+pub(crate) mod match_excerpt;
 pub(crate) mod shown_branch;
 pub(crate) mod title_queue;

@@ -12,6 +12,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::conversations::cjk_search::{MAX_SCANNED_PASSAGES, excerpt, has_unspaced_script};
+use crate::conversations::match_excerpt::excerpt_of_matches;
 use crate::conversations::title_queue::EndedConversation;
 use crate::conversations::{branch, conversation};
 use crate::db::row_ext::{RowExt, to_json};
@@ -22,8 +23,6 @@ use crate::{Store, StoreError, chat_view};
 const EXCERPT_CHARS: usize = 300;
 /// Words of a query beyond these are not looked for.
 const MAX_QUERY_WORDS: usize = 16;
-/// How many words of a passage surround a match.
-const CONTEXT_WORDS: u32 = 24;
 /// Stand around a word that was found until its place is counted.
 const HIGHLIGHT_MARKS: [char; 2] = ['\u{2}', '\u{3}'];
 
@@ -42,11 +41,7 @@ impl Store {
         if words.is_empty() && unspaced.is_empty() {
             return Ok(ConversationHits { found: Vec::new(), more: false });
         }
-        let asked = words.join(" ");
-        if unspaced.is_empty() {
-            return read!(self, "search the conversations", |db| search_index(db, &asked, limit));
-        }
-        read!(self, "search the conversations", |db| scan_passages(db, &asked, &unspaced, limit))
+        read!(self, "search the conversations", |db| search_passages(db, &words, &unspaced, limit))
     }
 
     /// Ended conversations, newest first. With a query: those where each of its words stands in the
@@ -91,38 +86,75 @@ fn fts_terms(query: &str) -> Vec<String> {
     words.into_iter().enumerate().map(beginning).collect()
 }
 
+/// Passages in which all of these words stand.
+async fn search_passages(
+    db: &mut SqliteConnection,
+    words: &[String],
+    unspaced: &[String],
+    limit: u32,
+) -> Result<ConversationHits, sqlx::Error> {
+    let asked = words.join(" ");
+    let mut rows = if unspaced.is_empty() {
+        search_index(db, &asked, limit).await?
+    } else {
+        scan_passages(db, &asked, unspaced, limit).await?
+    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let number: i64 = row.try_get("number")?;
+        // One text at a time: a message may have megabytes.
+        let text: String = sqlx::query_scalar("SELECT words FROM passage WHERE number = ?1")
+            .bind(number)
+            .fetch_one(&mut *db)
+            .await?;
+        let shown = if unspaced.is_empty() {
+            excerpt_of_matches(&text, words, HIGHLIGHT_MARKS)
+        } else {
+            excerpt(&text, unspaced, HIGHLIGHT_MARKS)
+        };
+        found.push(hit_from_row(&row, &shown)?);
+    }
+    remove_needless_names(&mut found);
+    Ok(ConversationHits { found, more })
+}
+
+/// The columns of a hit, but for its text.
+macro_rules! hit_columns {
+    () => {
+        "SELECT p.number, p.conversation, c.title, c.archived, p.kind, p.message, p.turn, p.call,
+             p.at, q.id AS question "
+    };
+}
+
+/// The newest passages that the index finds, and one more than `limit`.
 async fn search_index(
     db: &mut SqliteConnection,
     asked: &str,
     limit: u32,
-) -> Result<ConversationHits, sqlx::Error> {
-    let mut found = sqlx::query(
-        "SELECT p.conversation, c.title, c.archived, p.kind, p.message, p.turn, p.call, p.at,
-             q.id AS question, snippet(passage_words, 0, ?2, ?3, '…', ?4) AS words
-         FROM passage_words
+) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    sqlx::query(concat!(
+        hit_columns!(),
+        "FROM passage_words
              CROSS JOIN passage p ON p.number = passage_words.rowid
              JOIN conversation c ON c.id = p.conversation
              LEFT JOIN question q ON q.turn = p.turn AND q.call = p.call
          WHERE passage_words MATCH ?1 AND c.listed AND c.deleted_at IS NULL
-         ORDER BY passage_words.rowid DESC LIMIT ?5",
-    )
+         ORDER BY passage_words.rowid DESC LIMIT ?2"
+    ))
     .bind(asked)
-    .bind(String::from(HIGHLIGHT_MARKS[0]))
-    .bind(String::from(HIGHLIGHT_MARKS[1]))
-    .bind(CONTEXT_WORDS)
     .bind(i64::from(limit) + 1)
-    .try_map(|row| hit_from_row(&row, row.try_get("words")?))
     .fetch_all(db)
-    .await?;
-    Ok(truncate_results(&mut found, limit))
+    .await
 }
 
 /// The columns and the rest of a search for words that stand somewhere in a passage.
 macro_rules! passages_containing {
     ($from:literal) => {
         concat!(
-            "SELECT p.conversation, c.title, c.archived, p.kind, p.message, p.turn, p.call, p.at,
-                 q.id AS question, p.words ",
+            hit_columns!(),
             $from,
             " JOIN conversation c ON c.id = p.conversation
                  LEFT JOIN question q ON q.turn = p.turn AND q.call = p.call
@@ -134,13 +166,13 @@ macro_rules! passages_containing {
     };
 }
 
-/// Passages that hold all these words anywhere, and those that the index is asked for.
+/// The newest passages that hold all these words anywhere, and those that the index is asked for; one more than `limit`.
 async fn scan_passages(
     db: &mut SqliteConnection,
     asked: &str,
     unspaced: &[String],
     limit: u32,
-) -> Result<ConversationHits, sqlx::Error> {
+) -> Result<Vec<SqliteRow>, sqlx::Error> {
     let query = if asked.is_empty() {
         sqlx::query(passages_containing!(
             "FROM (SELECT * FROM passage ORDER BY number DESC LIMIT ?1) p"
@@ -153,31 +185,17 @@ async fn scan_passages(
         ))
         .bind(asked)
     };
-    let mut found = query
-        .bind(to_json(unspaced)?)
-        .bind(i64::from(limit) + 1)
-        .try_map(|row: SqliteRow| {
-            let words: &str = row.try_get("words")?;
-            hit_from_row(&row, &excerpt(words, unspaced, HIGHLIGHT_MARKS))
-        })
-        .fetch_all(db)
-        .await?;
-    Ok(truncate_results(&mut found, limit))
+    query.bind(to_json(unspaced)?).bind(i64::from(limit) + 1).fetch_all(db).await
 }
 
-/// At most `limit` of them, the names without those of conversations in which something else was
-/// found.
-fn truncate_results(found: &mut Vec<ConversationHit>, limit: u32) -> ConversationHits {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = found.len() > limit;
-    found.truncate(limit);
+/// Without the names of conversations in which something else was found.
+fn remove_needless_names(found: &mut Vec<ConversationHit>) {
     let others: BTreeSet<ConversationId> = found
         .iter()
         .filter(|one| one.by != HitSource::Name)
         .map(|one| one.conversation.clone())
         .collect();
     found.retain(|one| one.by != HitSource::Name || !others.contains(&one.conversation));
-    ConversationHits { found: std::mem::take(found), more }
 }
 
 fn hit_from_row(row: &SqliteRow, words: &str) -> Result<ConversationHit, sqlx::Error> {

@@ -1,5 +1,7 @@
 //! Searching the messages and changes of conversations.
 
+use std::time::{Duration, Instant};
+
 use protocol::chat::conversation_list::{ArchiveState, ConversationHit, HitLocation, HitSource};
 use protocol::{MessageId, Timestamp, ToolEvent, TurnStatus};
 use serde_json::json;
@@ -223,4 +225,65 @@ async fn of_an_ended_conversation_only_the_shown_branch_is_found_and_quoted() {
     assert!(found(Some("Curcuma")).await.is_some());
     story.store.show_variant(&"t1-asks".into(), 2).await.expect("shown");
     assert_eq!(found(Some("Curcuma")).await, None);
+}
+
+/// The marked parts of a hit's text.
+fn marked(hit: &ConversationHit) -> Vec<String> {
+    let units: Vec<u16> = hit.text.encode_utf16().collect();
+    let place = |at: u32| usize::try_from(at).expect("it is small");
+    let part = |(from, to): &(u32, u32)| {
+        let units = units.get(place(*from)..place(*to)).expect("a part of the text");
+        String::from_utf16(units).expect("whole letters")
+    };
+    hit.marks.iter().map(part).collect()
+}
+
+#[tokio::test]
+async fn a_long_message_is_shown_around_the_first_match_or_where_more_of_the_query_stands() {
+    let story = TestConversation::begin().await;
+    let fill = |count: usize| vec!["und"; count].join(" ");
+    let text = format!(
+        "{} Crème {} brûlées {} crème brûlée {} quince",
+        fill(9_000),
+        fill(90),
+        fill(90),
+        fill(90_000)
+    );
+    story.says("t1", &text, 1).await;
+    let hit = async |query: &str| found(&story, query).await.pop().expect("it is found");
+    let first = hit("creme ").await;
+    assert_eq!(first.text, format!("…{} Crème {}…", fill(11), fill(12)));
+    assert_eq!(marked(&first), ["Crème"]);
+    let prefix = hit("brul").await;
+    assert_eq!(prefix.text, format!("…{} brûlées {}…", fill(11), fill(12)));
+    assert_eq!(marked(&prefix), ["brûlées"]);
+    let both = hit("BRULEE creme ").await;
+    assert_eq!(both.text, format!("…{} crème brûlée {}…", fill(11), fill(11)));
+    assert_eq!(marked(&both), ["crème", "brûlée"]);
+    let apart = hit("quince creme ").await;
+    assert_eq!(marked(&apart), ["Crème"], "the first of two that are far apart");
+    let last = hit("quince").await;
+    assert_eq!(last.text, format!("…{} quince", fill(23)));
+    assert_eq!(marked(&last), ["quince"]);
+}
+
+#[tokio::test]
+async fn a_search_costs_as_much_as_a_message_has_matches_and_not_their_square() {
+    let story = TestConversation::begin().await;
+    story.says("t1", &"milk and ".repeat(5_000), 1).await;
+    story.says("t2", &"kefir and ".repeat(20_000), 2).await;
+    story.says("t3", &"2024-01-01 failed\n".repeat(20_000), 3).await;
+    let time = async |query: &str| {
+        let mut least = Duration::MAX;
+        for _ in 0..3 {
+            let begun = Instant::now();
+            assert_eq!(found(&story, query).await.len(), 1, "{query}");
+            least = least.min(begun.elapsed());
+        }
+        least
+    };
+    let (few, many) = (time("milk").await, time("kefir").await);
+    assert!(many < few * 8 + Duration::from_millis(100), "{many:?} after {few:?}");
+    let log = time("2024-01-01 failed").await;
+    assert!(log < Duration::from_secs(2), "{log:?} for a log");
 }
