@@ -31,6 +31,7 @@ mod turns;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use db::writer::Writer;
 use sqlx::SqlitePool;
@@ -63,4 +64,6 @@ pub struct Store {
     file: Arc<Path>,
     writer: Arc<Writer>,
     readers: SqlitePool,
+    /// Set when the readers must stop what they do.
+    stop_reading: Arc<AtomicBool>,
 }

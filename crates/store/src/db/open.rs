@@ -1,12 +1,15 @@
 //! Opens the database: refuses a newer one untouched, keeps it private, brings it up to date.
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
+use tokio::time::timeout;
 
 use crate::Store;
 use crate::db::writer::Writer;
@@ -15,6 +18,10 @@ use crate::error::{Failure, FailureContext, StoreError, from_sql};
 /// How long a connection waits for a lock that another one holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_READERS: u32 = 4;
+/// How long closing waits for reads before it stops them: a search of very long texts takes longer.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+/// How many instructions SQLite carries out between two looks at whether to stop: less than a millisecond of them.
+const INSTRUCTIONS_PER_CHECK: i32 = 10_000;
 /// The cache of a connection that writes, in KiB, and the smaller one of any other: the system
 /// keeps the file's pages as well, once for all connections.
 const WRITER_CACHE_SIZE: &str = "-2048";
@@ -62,6 +69,7 @@ impl Store {
         }
         make_private(file).map_err(|source| StoreError::File { file: file.to_owned(), source })?;
         let writing = writer_options(file);
+        let stop_reading = Arc::new(AtomicBool::new(false));
         let store = Self {
             file: Arc::from(file),
             writer: Arc::new(Writer::new(
@@ -69,7 +77,8 @@ impl Store {
                 writing.clone().synchronous(SqliteSynchronous::Normal),
                 secure_delete_options(writing),
             )),
-            readers: reader_pool_options().connect_lazy_with(base_options(file).read_only(true)),
+            readers: stoppable_readers(file, &stop_reading),
+            stop_reading,
         };
         match migrate(&store.writer).await.doing(&store, "bring the database up to date") {
             Ok(()) => Ok(store),
@@ -81,9 +90,13 @@ impl Store {
     }
 
     /// Waits for running work, folds the log into the file and closes it. Other clones fail after
-    /// it.
+    /// it, and so does a read that goes on for more than two seconds.
     pub async fn close(self) {
-        self.readers.close().await;
+        let mut readers = pin!(self.readers.close());
+        if timeout(CLOSE_GRACE, readers.as_mut()).await.is_err() {
+            self.stop_reading.store(true, Ordering::Relaxed);
+            readers.await;
+        }
         self.writer.close().await;
     }
 }
@@ -122,6 +135,21 @@ pub(crate) fn reader_pool_options() -> SqlitePoolOptions {
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
+}
+
+/// Readers whose statements fail once `stop` is set.
+fn stoppable_readers(file: &Path, stop: &Arc<AtomicBool>) -> SqlitePool {
+    let stop = Arc::clone(stop);
+    reader_pool_options()
+        .after_connect(move |db, _| {
+            let stop = Arc::clone(&stop);
+            Box::pin(async move {
+                let goes_on = move || !stop.load(Ordering::Relaxed);
+                db.lock_handle().await?.set_progress_handler(INSTRUCTIONS_PER_CHECK, goes_on);
+                Ok(())
+            })
+        })
+        .connect_lazy_with(base_options(file).read_only(true))
 }
 
 pub(crate) fn is_not_empty(file: &Path) -> bool {

@@ -214,6 +214,28 @@ async fn a_database_of_this_version_opens_again_with_what_it_holds() {
     assert_eq!(found.map(|row| row.title), Some("Words".to_owned()));
 }
 
+/// What a read that has begun returns when the store closes during it; `limit` is how far it counts, -1 without an end.
+async fn read_during_close(limit: i64) -> Result<i64, sqlx::Error> {
+    let place = DatabaseFixture::new();
+    let store = place.open().await;
+    let mut reader = store.readers.acquire().await.expect("a connection");
+    let reading = async move {
+        let count = sqlx::query_scalar(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1)
+             SELECT count(*) FROM n",
+        );
+        count.bind(limit).fetch_one(&mut *reader).await
+    };
+    let both = async { tokio::join!(reading, store.close()).0 };
+    timeout(Duration::from_secs(60), both).await.expect("closing waits no longer")
+}
+
+#[tokio::test]
+async fn closing_stops_a_read_without_an_end_and_waits_for_a_short_one() {
+    read_during_close(-1).await.expect_err("stopped");
+    assert_eq!(read_during_close(50_000).await.expect("the control"), 50_000);
+}
+
 #[tokio::test]
 async fn the_ledger_of_an_earlier_version_is_kept_whole() {
     let place = DatabaseFixture::new();
