@@ -73,13 +73,13 @@ impl ChangeSet {
 
     /// How many changes there are.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.contents.len() + self.renames.len()
     }
 
     /// Whether nothing is planned.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.contents.is_empty() && self.renames.is_empty()
     }
 

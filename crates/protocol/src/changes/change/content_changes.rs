@@ -32,11 +32,11 @@ enum MergedAction {
 }
 
 impl ContentChanges {
-    pub(super) const fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.changes.len()
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
