@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use index::UserIndex;
 use index::links::{LinkGraph, LinkRewrite, RewrittenFile};
-use protocol::{CallId, Change, ChangeAction, ChangeSet, NotePath, Renames};
+use protocol::{CallId, Change, ChangeAction, ChangeSet, FolderContents, NotePath, Renames};
 use vault::merge::{hunks, merge};
-use vault::{PlannedChange, Vault};
+use vault::{PlannedChange, Vault, VaultError};
 
 use crate::support::clock::new_id;
 
-/// `changes` with what keeps every link that leads to what moves in it, and the paths of the notes with such links.
-/// Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
+/// `changes`, an undo, with what keeps every link that leads to what moves in it, and the paths of the notes with such
+/// links. Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
 pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet, Vec<NotePath>) {
     if !changes.is_unit() {
         return (changes, Vec::new());
@@ -20,7 +20,7 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
     let contents = changes.filter(|change| !change.is_rename());
     let whole = vault.unfiltered();
     let Some(graph) = link_graph(&whole, &contents) else { return (changes, Vec::new()) };
-    let rewriting = rewrite_after(&graph, &renames);
+    let rewriting = graph.after_moving_back(&moved_files(&graph, &renames));
     if !rewriting.problems.is_empty() {
         return (changes, Vec::new());
     }
@@ -80,6 +80,46 @@ fn with_planned_lines(now: &[u8], path: &NotePath, planned: &[u8], rewritten: Ve
     let pairs = planned.zip(rewritten.split_inclusive(|byte| *byte == b'\n')).enumerate();
     let kept = pairs.map(|(at, (old, new))| if written.contains(&at) { old } else { new });
     kept.collect::<Vec<_>>().concat()
+}
+
+/// Takes those deletions out of `changes` that would be refused, because the note or the folder is not as it was
+/// planned: what stays keeps its links to what moves. Returns them with the reasons.
+pub(crate) fn take_stale_deletions(
+    vault: &Vault,
+    changes: &mut Vec<PlannedChange>,
+) -> Vec<(NotePath, VaultError)> {
+    let mut refused = Vec::new();
+    changes.retain(|planned| {
+        let path = &planned.change.path;
+        let why = match &planned.change.act {
+            ChangeAction::Trash { before } if is_other_text(vault, path, before) => {
+                VaultError::Stale { path: path.clone() }
+            }
+            ChangeAction::TrashFolder { holds: Some(holds) }
+                if has_new_files(vault, path, holds) =>
+            {
+                VaultError::FolderChanged { path: path.clone() }
+            }
+            _ => return true,
+        };
+        refused.push((path.clone(), why));
+        false
+    });
+    refused
+}
+
+fn is_other_text(vault: &Vault, note: &NotePath, planned: &[u8]) -> bool {
+    vault.read_bytes(note).is_ok_and(|now| now != planned)
+}
+
+fn has_new_files(vault: &Vault, folder: &NotePath, planned: &FolderContents) -> bool {
+    let Ok(now) = vault.folder_contents(folder) else { return false };
+    let planned: HashSet<&[u8]> = lines(planned.as_bytes()).collect();
+    lines(now.as_bytes()).any(|line| !planned.contains(line))
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n')
 }
 
 /// `changes` with what keeps the links to what moves that somebody added since the plan, in notes that it changes and
