@@ -13,7 +13,7 @@ use vault::{ChangeBatch, PlannedChange, VaultError};
 
 use crate::adapters::ledger::StoreLedger;
 use crate::changes::hunk_decisions::split_change;
-use crate::changes::link_repair::with_links_since_plan;
+use crate::changes::link_repair::{take_stale_deletions, with_links_since_plan};
 use crate::changes::review::{RowsByNote, change_fingerprint, rows_by_note};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
@@ -229,7 +229,7 @@ async fn apply_accepted(
         let (turn, call, unit) = (row.turn.clone(), row.call.clone(), row.unit.clone());
         Some(PlannedChange { change, turn, call, unit, file: None })
     };
-    let changes: Vec<PlannedChange> = wanted.iter().filter_map(planned).collect();
+    let mut changes: Vec<PlannedChange> = wanted.iter().filter_map(planned).collect();
     let mut done = BTreeSet::new();
     if !changes.is_empty() {
         let vault = session.vault.clone();
@@ -238,8 +238,17 @@ async fn apply_accepted(
             true => session.indexer.up_to_date().await,
             false => None,
         };
-        let with_links = move || with_links_since_plan(&vault, index.as_ref(), changes);
-        let changes = run_blocking(with_links).await?;
+        let with_links = move || {
+            let refused = match changes.iter().any(|planned| planned.change.is_rename()) {
+                true => take_stale_deletions(&vault, &mut changes),
+                false => Vec::new(),
+            };
+            (with_links_since_plan(&vault, index.as_ref(), changes), refused)
+        };
+        let (changes, refused) = run_blocking(with_links).await?;
+        decided
+            .problems
+            .extend(refused.into_iter().map(|(path, why)| (path, review_problem(&why))));
         let order = ChangeBatch { change_set: set.id.clone(), changes };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
