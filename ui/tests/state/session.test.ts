@@ -411,7 +411,7 @@ describe('a long conversation', () => {
 });
 
 describe('settings that are changed', () => {
-  const never = { never: ['Diary'], onlyHere: [] };
+  const never = { never: ['Diary'] };
   /** Each is told long after it was saved. */
   function tellLate(): () => void {
     const late: (() => void)[] = [];
