@@ -1,6 +1,7 @@
 //! Applied changes are listed, undone beside the user's own later edits, redone, and reapplied
 //! where another program overwrote them.
 
+mod kept_links;
 mod redo_edits;
 mod second_plan;
 mod turn_scope;

@@ -16,7 +16,7 @@ const UNDONE: ChangeStatus = ChangeStatus::Undone;
 /// A tool that the model calls, with its arguments.
 pub(super) type ScriptedCall = (&'static str, Value);
 
-fn delete(path: &str) -> ScriptedCall {
+pub(super) fn delete(path: &str) -> ScriptedCall {
     ("delete_file", json!({ "path": path }))
 }
 
@@ -24,11 +24,11 @@ fn create(path: &str, text: &str) -> ScriptedCall {
     ("write_file", json!({ "path": path, "content": text }))
 }
 
-fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
+pub(super) fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
     ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
 }
 
-fn move_to(from: &str, to: &str) -> ScriptedCall {
+pub(super) fn move_to(from: &str, to: &str) -> ScriptedCall {
     ("move_file", json!({ "source": from, "destination": to }))
 }
 
