@@ -377,7 +377,7 @@ pub(super) struct RequestedGroups<'a> {
     units: HashSet<UnitKey<'a>>,
     /// The turns that move something, by unit.
     moving: HashSet<(UnitKey<'a>, &'a TurnId)>,
-    /// The units of which a move is undone.
+    /// Those where the links that a move rewrote go back with it.
     undone_moves: HashSet<UnitKey<'a>>,
 }
 
