@@ -170,7 +170,7 @@ mod tests {
             let known = SameNameFiles::new(ending.clone());
             prop_assert_eq!(known.meant_from(&here), meant_by_each(&ending, &here));
             // Some do not count, and a link leaves `.md` out.
-            let counts = |path: &NotePath| path.as_str().len() % dropped > 0;
+            let counts = |path: &NotePath| !path.as_str().len().is_multiple_of(dropped);
             let targets = LinkTargets::new(&resolver, counts);
             ending.retain(|file| counts(file.path));
             let link = fold_name(end.trim_end_matches(".md"));

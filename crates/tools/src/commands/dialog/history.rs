@@ -83,8 +83,8 @@ fn user_text(message: &ModelMessage) -> Option<String> {
         })
         .collect();
     let (words, before) = texts.split_last()?;
-    let is_typed = !words.is_empty() && !(before.is_empty() && is_context(words));
-    is_typed.then(|| (*words).to_owned())
+    let is_context_alone = before.is_empty() && is_context(words);
+    (!words.is_empty() && !is_context_alone).then(|| (*words).to_owned())
 }
 
 fn is_context(text: &str) -> bool {

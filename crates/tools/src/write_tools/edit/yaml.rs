@@ -120,11 +120,9 @@ pub(super) fn without_comment(rest: &str) -> &str {
             (None, '"' | '\'') if BLANK.contains(&before) || matches!(before, '[' | ',' | '{') => {
                 quote = Some(sign);
             }
-            (Some('\''), '\'') => {
-                // A doubled one is part of the text.
-                if signs.next_if(|(_, next)| *next == '\'').is_none() {
-                    quote = None;
-                }
+            // A doubled one is part of the text.
+            (Some('\''), '\'') if signs.next_if(|(_, next)| *next == '\'').is_none() => {
+                quote = None;
             }
             (Some('"'), '"') if before != '\\' => quote = None,
             _ => {}
