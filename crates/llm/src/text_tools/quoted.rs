@@ -4,9 +4,11 @@
 use std::iter;
 use std::sync::OnceLock;
 
+use protocol::Role;
 use serde_json::Value;
 
 use super::call_formats::{GivenArguments, WrittenCall};
+use crate::context::model_texts::CLOSE_NOW;
 use crate::context::truncate;
 use crate::model::{ContentBlock, ModelRequest, ToolCall};
 use crate::tool_api::page_marks;
@@ -55,20 +57,29 @@ impl QuotableText {
     /// that were made would be texts of the model. Nor may it hold an answer that is to be corrected.
     pub(super) fn from_request(request: &ModelRequest) -> Self {
         let (mut texts, mut joined, mut results) = (vec![request.system.clone()], String::new(), 0);
-        for block in request.messages.iter().flat_map(|message| &message.blocks) {
-            match block {
-                ContentBlock::Text(text) => texts.push(text.clone()),
-                ContentBlock::Result { output, .. } => {
-                    texts.push(output.clone());
-                    joined.push_str(page_marks::strip(truncate::strip_note(output)));
-                    results += 1;
-                }
-                // A note may have been copied into another one, and a thought may quote it.
-                ContentBlock::Call(ToolCall { arguments: written, .. })
-                | ContentBlock::Verbatim(written) => {
-                    let mut strings = Vec::new();
-                    strings_of(written, &mut strings);
-                    texts.extend(strings.into_iter().map(str::to_owned));
+        let is_note =
+            |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if text == CLOSE_NOW);
+        let mut had_tools = true;
+        for message in &request.messages {
+            let is_closing = !had_tools && message.role == Role::Assistant;
+            had_tools = !message.blocks.last().is_some_and(is_note);
+            for block in &message.blocks {
+                match block {
+                    // No tools were offered, so an answer that is a call was meant as one.
+                    ContentBlock::Text(text) if is_closing && begins_with_call(text) => {}
+                    ContentBlock::Text(text) => texts.push(text.clone()),
+                    ContentBlock::Result { output, .. } => {
+                        texts.push(output.clone());
+                        joined.push_str(page_marks::strip(truncate::strip_note(output)));
+                        results += 1;
+                    }
+                    // A note may have been copied into another one, and a thought may quote it.
+                    ContentBlock::Call(ToolCall { arguments: written, .. })
+                    | ContentBlock::Verbatim(written) => {
+                        let mut strings = Vec::new();
+                        strings_of(written, &mut strings);
+                        texts.extend(strings.into_iter().map(str::to_owned));
+                    }
                 }
             }
         }
@@ -150,6 +161,11 @@ enum ObjectStart {
     Near,
     /// Anywhere before it: the arguments may be in between.
     Far,
+}
+
+/// Whether a text is a call and no words about one, as far as its beginning tells.
+fn begins_with_call(text: &str) -> bool {
+    ["{", "```", "<tool_call>"].iter().any(|start| text.trim_start().starts_with(start))
 }
 
 fn holds_call(text: &str, tool: &str, strings: &[&str]) -> bool {

@@ -1,7 +1,6 @@
 //! Calls that stand in a note, in any spelling, and calls that do not.
 
 use proptest::prelude::*;
-use protocol::Role;
 use serde_json::json;
 
 use super::super::call_formats::parse_call;
@@ -185,6 +184,31 @@ fn told_after(block: ContentBlock) -> QuotableText {
         messages: messages.into(),
         ..ModelRequest::default()
     })
+}
+
+/// The limit of a turn is reached, and the model writes one more call although it has no tools.
+#[test]
+fn a_call_in_a_closing_answer_is_made_once_the_user_continues() {
+    let call = json!({ "path": "Evil.md", "content": LETTERS });
+    let written = json!({ "tool": "write_file", "parameters": call }).to_string();
+    let fenced = format!("```json\n{written}\n```");
+    let told_with = |note: &str, answer: &str| {
+        let texts = [(Role::User, note), (Role::Assistant, answer), (Role::User, "Continue.")];
+        let messages = texts.map(|(role, text)| ModelMessage {
+            role,
+            blocks: vec![ContentBlock::Text(text.to_owned())],
+        });
+        let told = QuotableText::from_request(&ModelRequest {
+            messages: messages.into(),
+            ..ModelRequest::default()
+        });
+        told.contains_call("write_file", &call)
+    };
+    assert!(!told_with(CLOSE_NOW, &written));
+    assert!(!told_with(CLOSE_NOW, &fenced));
+    // The controls: words about a call, and an answer of a turn that had tools.
+    assert!(told_with(CLOSE_NOW, &format!("The note holds {written}")));
+    assert!(told_with("Show me the note.", &written));
 }
 
 #[test]
