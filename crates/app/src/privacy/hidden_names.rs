@@ -37,9 +37,14 @@ impl HiddenNames {
         self.files.0.is_empty() && self.places.0.is_empty()
     }
 
-    /// Whether the text names a hidden note. In doubt it does.
+    /// Whether the text names a hidden note. In doubt it does, but the bare name of a place is an everyday word.
     pub(super) fn occur_in(&self, text: &str) -> bool {
-        !self.is_empty() && self.next_match(text, 0).is_some()
+        !self.is_empty() && self.next_match(text, 0, false).is_some()
+    }
+
+    /// The same for a text about folders: the bare name of a place counts where it stands alone.
+    pub(super) fn occur_in_folders(&self, text: &str) -> bool {
+        !self.is_empty() && self.next_match(text, 0, true).is_some()
     }
 
     /// Whether a hidden file lies in the folder itself, in none below it. A model may spell the folder in another
@@ -55,7 +60,7 @@ impl HiddenNames {
         }
         let mut out = String::new();
         let mut kept = 0;
-        while let Some(found) = self.next_match(text, kept) {
+        while let Some(found) = self.next_match(text, kept, true) {
             out.push_str(text.get(kept..found.start).unwrap_or_default());
             out.push_str(REDACTED);
             kept = found.end;
@@ -67,13 +72,14 @@ impl HiddenNames {
         Cow::Owned(out)
     }
 
-    /// The first name from `from` on: a whole path that is not the end of a longer one.
-    fn next_match(&self, text: &str, from: usize) -> Option<Range<usize>> {
+    /// The first name from `from` on: a whole path that is not the end of a longer one. `bare` takes the names of
+    /// places too that stand alone.
+    fn next_match(&self, text: &str, from: usize, bare: bool) -> Option<Range<usize>> {
         let rest = text.get(from..)?;
         let mut before = text.get(..from)?.chars().next_back();
         for (at, sign) in rest.char_indices() {
             let begins = before.is_none_or(|before| before != '/' && !is_word(before));
-            let stands_alone = before.is_none_or(|before| ALONE_BETWEEN.contains(&before));
+            let stands_alone = bare && before.is_none_or(|before| ALONE_BETWEEN.contains(&before));
             before = Some(sign);
             let name = rest.get(at..).filter(|_| begins);
             if let Some(length) = name.and_then(|name| self.match_length(name, stands_alone)) {
@@ -282,10 +288,12 @@ mod tests {
     fn a_place_is_found_by_its_bare_name_where_that_stands_alone() {
         let needles = needles(&[], &["diary", "people/ann"]);
         for text in ["Diary", "made:\nDiary\n", "the folder `diary` waits", "`People/Ann`"] {
-            assert!(needles.occur_in(text), "{text}");
+            assert!(needles.occur_in_folders(text), "{text}");
+            // Elsewhere it is a word like others.
+            assert!(!needles.occur_in(text), "{text}");
         }
         for text in ["my diary", "diary, plans", "Diary is a word", "`diaries`", "`my diary`"] {
-            assert!(!needles.occur_in(text), "{text}");
+            assert!(!needles.occur_in_folders(text), "{text}");
         }
     }
 

@@ -41,6 +41,9 @@ const CHOSEN_OPTION: &str = "(chose one of the offered answers)";
 /// The argument of a call that asks which holds the options.
 const OPTIONS_ARGUMENT: &str = "options";
 
+/// The tools whose arguments may be the bare name of a folder.
+const FOLDER_TOOLS: [&str; 3] = ["create_folder", "move_file", "delete_file"];
+
 /// Notes that are not to be heard of: those that a view hides, and those that are gone and may be hidden by now.
 pub(super) struct Hidden<'a> {
     view: &'a PrivacyView,
@@ -258,8 +261,12 @@ fn reveals(hidden: &Hidden<'_>, role: Role, part: &MessagePart) -> bool {
         MessagePart::Context { text } if is_selection(text) => reveals_in_quotation(hidden, text),
         MessagePart::Context { text } => rejected_diffs(text)
             .is_some_and(|diffs| reveals_in_quotation(hidden, &without_diff_signs(diffs))),
-        MessagePart::Call { arguments, .. } => {
-            argument_texts(arguments).any(|text| hidden.is_named_in(text))
+        MessagePart::Call { tool, arguments, .. } => {
+            let is_about_folders = FOLDER_TOOLS.contains(&tool.as_str());
+            argument_texts(arguments).any(|text| {
+                hidden.is_named_in(text)
+                    || (is_about_folders && hidden.view.hidden_names.occur_in_folders(text))
+            })
         }
         MessagePart::Text { text } if role == Role::Assistant => hidden.is_named_in(text),
         MessagePart::Text { .. }
