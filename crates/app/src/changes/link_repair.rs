@@ -20,7 +20,7 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
     let contents = changes.filter(|change| !change.is_rename());
     let whole = vault.unfiltered();
     let Some(graph) = link_graph(&whole, &contents) else { return (changes, Vec::new()) };
-    let rewriting = graph.after_moving_back(&moved_files(&graph, &renames));
+    let rewriting = rewrite_after(&graph, &renames);
     if !rewriting.problems.is_empty() {
         return (changes, Vec::new());
     }
@@ -90,6 +90,10 @@ pub(crate) fn take_stale_deletions(
 ) -> Vec<(NotePath, VaultError)> {
     let mut refused = Vec::new();
     changes.retain(|planned| {
+        // A unit is applied or refused as a whole.
+        if planned.unit.is_some() {
+            return true;
+        }
         let path = &planned.change.path;
         let why = match &planned.change.act {
             ChangeAction::Trash { before } if is_other_text(vault, path, before) => {

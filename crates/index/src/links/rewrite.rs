@@ -81,8 +81,6 @@ struct MovePlan<'a> {
     before: AllTargets<'a>,
     after: AllTargets<'a>,
     affected: AffectedLinks,
-    /// Whether a relative link that leads to its file in another way too becomes relative again.
-    keeps_relative: bool,
 }
 
 /// The links that must lead to the same file afterwards.
@@ -131,24 +129,12 @@ impl LinkGraph<'_> {
     /// as all the files in it.
     #[must_use]
     pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> LinkRewrite {
-        self.after_moves(moves, true)
-    }
-
-    /// The same when moves are undone: a link that leads where it led stays as it is, so that a note gets the bytes that
-    /// it had. A relative link may lead there by its name then.
-    #[must_use]
-    pub fn after_moving_back(&self, moves: &[(NotePath, NotePath)]) -> LinkRewrite {
-        self.after_moves(moves, false)
-    }
-
-    fn after_moves(&self, moves: &[(NotePath, NotePath)], keeps_relative: bool) -> LinkRewrite {
         let mut after = self.resolver.clone();
         after.remove(moves.iter().map(|(from, _)| from));
         after.add_all(moves.iter().map(|(_, to)| to.clone()));
         let moved = moves.iter().map(|(from, to)| (from, to)).collect();
         let mention = LinkPrefilter::for_files(moves.iter().flat_map(|(from, to)| [from, to]));
-        let plan = self.move_plan(moved, &after, AffectedLinks::All);
-        self.rewrite_all(&MovePlan { keeps_relative, ..plan }, &mention)
+        self.rewrite_all(&self.move_plan(moved, &after, AffectedLinks::All), &mention)
     }
 
     /// The new text with which each broken link that would lead to `from` leads to the file `to`. The
@@ -184,7 +170,7 @@ impl LinkGraph<'_> {
         affected: AffectedLinks,
     ) -> MovePlan<'p> {
         let (before, after) = (AllTargets::among_all(&self.resolver), AllTargets::among_all(after));
-        MovePlan { moved, before, after, affected, keeps_relative: true }
+        MovePlan { moved, before, after, affected }
     }
 
     fn rewrite_all(&self, plan: &MovePlan<'_>, prefilter: &LinkPrefilter) -> LinkRewrite {
@@ -305,7 +291,7 @@ impl LinkGraph<'_> {
             target: (target, plan.path_after(target)),
             format: self.format,
         };
-        if moved.still_resolves(ways.after.first(link), plan.keeps_relative) {
+        if moved.still_resolves(ways.after.first(link)) {
             return Ok(None);
         }
         let like = std::str::from_utf8(like).unwrap_or_default();

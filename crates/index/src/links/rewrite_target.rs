@@ -32,12 +32,12 @@ enum LinkStyle {
 }
 
 impl MovedLink<'_> {
-    /// Whether the link, left as it is, still leads where it led; `now` is where it leads then. With `keeps_relative`, a
-    /// relative link must be one then too.
-    pub(super) fn still_resolves(&self, now: Option<&NotePath>, keeps_relative: bool) -> bool {
+    /// Whether the link, left as it is, still leads where it led, and in the same way; `now` is where
+    /// it leads then.
+    pub(super) fn still_resolves(&self, now: Option<&NotePath>) -> bool {
         let leads = now == Some(self.target.1);
         let moved = self.source.0 != self.source.1 || self.target.0 != self.target.1;
-        let was_relative = keeps_relative && moved && matches!(self.style(), LinkStyle::Relative);
+        let was_relative = moved && matches!(self.style(), LinkStyle::Relative);
         leads && (!was_relative || resolves_relative(self.source.1, &self.link.path, self.target.1))
     }
 

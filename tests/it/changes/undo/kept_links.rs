@@ -27,14 +27,6 @@ async fn accept_all(running: &RunningApp, conversation: &ConversationId) -> bool
     running.decide(conversation, &paths, &[]).await.is_ok()
 }
 
-/// Undoes the newest set.
-async fn undo_newest(running: &RunningApp) {
-    let set = applied_sets(running).await.remove(0);
-    let undone = running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await;
-    let undone = undone.expect("undone");
-    assert!(undone.conflicts.is_empty(), "{undone:?}");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn links_of_a_note_whose_deletion_is_refused_follow_a_move() {
     for is_changed in [true, false] {
@@ -87,17 +79,4 @@ async fn undo_newest_of_conversation(running: &RunningApp, conversation: &Conver
     let scope = UndoScope::Conversation { conversation: conversation.clone() };
     let undone = running.app.undo(&scope).await.expect("undone");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
-}
-
-/// A copy of a note in another folder: its link leads to the note by its name.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_link_by_name_comes_back_as_it_was() {
-    let notes = [("Plan.md", "# Plan\n"), ("Home/Copy.md", "[x](Plan.md)\n")];
-    let calls = vec![move_to("Home/Copy.md", "Copy.md")];
-    let (home, running, conversation) = app_with_review(&notes, calls).await;
-    assert!(accept_all(&running, &conversation).await);
-    assert_eq!(home.notes.read("Copy.md"), "[x](Plan.md)\n");
-    undo_newest(&running).await;
-    assert_eq!(home.notes.read("Home/Copy.md"), "[x](Plan.md)\n");
-    running.quit().await;
 }
