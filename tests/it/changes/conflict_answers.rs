@@ -273,20 +273,16 @@ async fn move_stands_until_the_last_of_two_conflicts_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_place_with_only_a_link_is_left_to_the_move() {
-    let (home, running, scope) = app_after_move().await;
+async fn answer_about_one_place_of_a_link_leaves_the_move_alone() {
+    let (home, running, _) = app_after_move().await;
     home.notes.write("One.md", "by hand [[The plan]]\n");
     let notes = sets(&running).await.remove(0).notes;
     let link = notes.into_iter().find(|note| note.path.as_str() == "One.md").expect("a link");
-    let place = UndoScope::Effect { effect: link.effect, hunks: vec![0] };
-    let refused = running.app.undo(&place).await.expect_err("the move stands");
-    assert!(refused.message.contains("Undo the move"), "{refused:?}");
-    let links = ["by hand [[The plan]]\n", "two [[The plan]]\n"];
-    assert_links(&home, links, MOVED);
-
-    // The control: the undo of the move asks about the line that was written by hand.
-    let undone = undo(&running, &scope).await;
-    assert_eq!(only_conflict(&undone).path.as_str(), "One.md");
-    assert_links(&home, links, MOVED);
+    let undone = undo(&running, &UndoScope::Effect { effect: link.effect, hunks: vec![0] }).await;
+    let conflict = only_conflict(&undone);
+    assert_eq!(conflict.hunks, [0]);
+    let answered = running.app.resolve_conflict(conflict).await.expect("answered");
+    assert_eq!((answered.changed.len(), answered.conflicts.len()), (1, 0));
+    assert_links(&home, ["one [[Plan]]\n", "two [[The plan]]\n"], MOVED);
     running.quit().await;
 }

@@ -22,14 +22,14 @@ use protocol::job::JobKind;
 use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::{Store, UserChangeSet};
 use vault::undo::{
-    ConflictAnswer, EffectivePart, Hunks, LedgerView, Reverts, UndoDirection, UndoPlan,
-    UndoRequest, plan_answered_undo, plan_undo,
+    ConflictAnswer, EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest,
+    plan_answered_undo, plan_undo,
 };
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
 use conflicts::{refused_conflicts, requested_hunks, to_undo_conflict};
 use rewritten_links::RewrittenLinks;
-use turn_scope::{is_undone, leave_standing_moves};
+use turn_scope::{is_undone, leave_other_moves};
 
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
@@ -41,10 +41,6 @@ use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
 use crate::support::errors::{apply_error, store_error};
 use crate::vault_session::VaultSession;
-
-/// Why no hunk of an edit is undone.
-const LINKS_OF_A_MOVE: &str =
-    "These lines only keep links to a note that was moved. Undo the move to restore them.";
 
 /// How often an undo is planned if a note changes between the plan and the write. Plans that leave more to undo once
 /// they are applied do not count.
@@ -112,14 +108,9 @@ async fn not_yet_undone(
     scope: &UndoScope,
     effects: &[Effect],
 ) -> Result<UndoRequest, UserError> {
-    let standings = effective_changes(&session.store).await?;
-    let mut wanted = standing_parts(&session.store, &standings, scope, effects).await?;
+    let wanted = parts_to_undo(&session.store, scope, effects).await?;
     if wanted.effects.is_empty() {
         return Err(UserError::other("This is already undone, or nothing was changed."));
-    }
-    leave_moves(&session.store, &standings, scope, effects, &mut wanted).await?;
-    if wanted.effects.is_empty() {
-        return Err(UserError::other(LINKS_OF_A_MOVE));
     }
     Ok(wanted)
 }
@@ -131,38 +122,6 @@ async fn parts_to_undo(
     effects: &[Effect],
 ) -> Result<UndoRequest, UserError> {
     let standings = effective_changes(store).await?;
-    let mut wanted = standing_parts(store, &standings, scope, effects).await?;
-    leave_moves(store, &standings, scope, effects, &mut wanted).await?;
-    Ok(wanted)
-}
-
-/// Leaves moves that are not to be undone with these effects, and the links that they rewrote: the undo of a turn leaves
-/// the moves of others, and the undo of hunks all moves.
-async fn leave_moves(
-    store: &Store,
-    standings: &Reverts,
-    scope: &UndoScope,
-    effects: &[Effect],
-    wanted: &mut UndoRequest,
-) -> Result<(), UserError> {
-    let leaves = match scope {
-        UndoScope::Turn { .. } => true,
-        UndoScope::Effect { hunks, .. } => !hunks.is_empty(),
-        UndoScope::ChangeSet { .. } | UndoScope::Conversation { .. } => false,
-    };
-    if leaves {
-        leave_standing_moves(store, standings, effects, wanted).await?;
-    }
-    Ok(())
-}
-
-/// The parts of a scope that are not undone yet.
-async fn standing_parts(
-    store: &Store,
-    standings: &Reverts,
-    scope: &UndoScope,
-    effects: &[Effect],
-) -> Result<UndoRequest, UserError> {
     let mut wanted = UndoRequest::undo([]);
     for effect in effects {
         let asked = match scope {
@@ -187,6 +146,9 @@ async fn standing_parts(
         if left != Hunks::Some(BTreeSet::new()) {
             wanted.effects.insert(effect.id.clone(), left);
         }
+    }
+    if matches!(scope, UndoScope::Turn { .. }) {
+        leave_other_moves(store, &standings, effects, &mut wanted).await?;
     }
     Ok(wanted)
 }

@@ -145,7 +145,7 @@ pub(super) async fn is_undone(
 
 /// Requests by their hunks those edits of a turn that can be undone while a move of another turn in their unit stands:
 /// whole, they would be undone together with it. Hunks in which the move only rewrote links are left to the move.
-pub(super) async fn leave_standing_moves(
+pub(super) async fn leave_other_moves(
     store: &Store,
     standings: &Reverts,
     effects: &[Effect],
