@@ -16,6 +16,7 @@ export const folders = [
 const files: Readonly<Record<string, readonly string[]>> = {
   models: [
     'crates/app/src/chat/prompt.rs',
+    'crates/app/src/chat/prompt/',
     'crates/app/src/adapters/archive.rs',
     'crates/app/src/adapters/active_note.rs',
     'crates/app/src/adapters/questions.rs',
