@@ -98,14 +98,8 @@ pub(crate) fn writes_open_note(
         };
         place.is_some_and(|path| rules.by_path(path) == Privacy::Open)
             || (change.kind() == ChangeKind::Create
-                && folders_above(&change.path).any(|folder| is_new_and_open(&folder)))
+                && change.path.folders().any(|folder| is_new_and_open(&folder)))
     })
-}
-
-/// The folders that the note is in, the innermost first.
-pub(crate) fn folders_above(path: &NotePath) -> impl Iterator<Item = NotePath> {
-    let folder_of = |path: &NotePath| NotePath::parse(path.folder()?).ok();
-    std::iter::successors(folder_of(path), folder_of)
 }
 
 /// The source of a plan's outcome beside its wording. That a text was found, a property set or a

@@ -114,6 +114,12 @@ impl NotePath {
         self.spelled.rsplit_once('/').map(|(folder, _)| folder)
     }
 
+    /// The folders that it is in, the innermost first.
+    pub fn folders(&self) -> impl Iterator<Item = Self> + use<> {
+        let folder_of = |path: &Self| Self::parse(path.folder()?).ok();
+        std::iter::successors(folder_of(self), folder_of)
+    }
+
     /// Whether it is `folder` or lies in it, at any depth.
     #[must_use]
     pub fn is_in(&self, folder: &Self) -> bool {

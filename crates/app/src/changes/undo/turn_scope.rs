@@ -12,7 +12,6 @@ use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 use super::parts_to_undo;
 use super::undoable_hunks::{StandingMove, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
-use crate::privacy::provenance::folders_above;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
@@ -100,7 +99,7 @@ impl EarlierPlans {
         };
         planned.contains(&effect.path)
             || is_planned_after_move(&effect.path)
-            || folders_above(&effect.path).any(|folder| is_planned_after_move(&folder))
+            || effect.path.folders().any(|folder| is_planned_after_move(&folder))
     }
 }
 
