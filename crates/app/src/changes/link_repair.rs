@@ -10,8 +10,8 @@ use vault::{PlannedChange, Vault, VaultError};
 
 use crate::support::clock::new_id;
 
-/// `changes`, an undo, with what keeps every link that leads to what moves in it, and the paths of the notes with such
-/// links. Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
+/// `changes` with what keeps every link that leads to what moves in it, and the paths of the notes with such links.
+/// Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
 pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet, Vec<NotePath>) {
     if !changes.is_unit() {
         return (changes, Vec::new());
