@@ -1,4 +1,4 @@
-//! Pending changes of an open note whose text may come from a note that only local models see.
+//! Pending and rejected changes whose text or name may come from a note that only local models see.
 
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{
@@ -6,7 +6,7 @@ use protocol::request::{
 };
 use protocol::settings::PrivateSettings;
 use protocol::{ConversationId, Settings};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::scripted_model::tool_results;
 use testkit::{Reply, ScriptedModel};
 
@@ -21,13 +21,18 @@ const NOTES: [(&str, &str); 3] =
 
 /// The settings in which the diary is for local models only, as which the scripted model counts or not.
 fn settings(model: &ScriptedModel, is_local: bool) -> Settings {
-    let local = vec!["Diary".to_owned()];
+    settings_with_rule(model, "Diary", is_local)
+}
+
+/// The same with another rule.
+fn settings_with_rule(model: &ScriptedModel, rule: &str, is_local: bool) -> Settings {
+    let local = vec![rule.to_owned()];
     let private =
         PrivateSettings { local, endpoint_is_local: is_local, ..PrivateSettings::default() };
     Settings { private, ..settings_with_model(model) }
 }
 
-fn edit(old: &str, new: &str) -> (&'static str, serde_json::Value) {
+fn edit(old: &str, new: &str) -> (&'static str, Value) {
     ("edit_file", json!({ "path": "Family.md", "old_text": old, "new_text": new }))
 }
 
@@ -201,4 +206,127 @@ async fn a_rejected_text_from_a_local_note_is_quoted_to_local_models_only() {
     // Text that the user accepted is the note's own.
     let told = told_after_decision(&[1], Models::LocalThenCloud).await;
     assert!(told.contains("| Ann: canary-71d4"), "{told}");
+}
+
+/// The model that planned a change, and how the conversation went on.
+#[derive(Debug, Clone, Copy)]
+struct PlanSequel {
+    is_planned_locally: bool,
+    is_rejected: bool,
+    /// Whether the model that planned it hears of it first, and the program starts again.
+    is_heard_before: bool,
+    is_local: bool,
+}
+
+/// The path of the last change that a model planned with these calls, and the messages to the model that goes
+/// on.
+async fn told_of_plan(
+    rule: &str,
+    calls: &[(&'static str, Value)],
+    sequel: PlanSequel,
+) -> (String, String) {
+    let home = home_with_key(&[("Ann.md", "#home\nAnn is pregnant.\n"), ("Boats.md", "# Boats\n")]);
+    let mut replies: Vec<Reply> =
+        calls.iter().map(|call| Reply::calls(vec![call.clone()])).collect();
+    replies.push(Reply::text("Planned."));
+    replies.extend(sequel.is_heard_before.then(|| Reply::text("It is so.")));
+    replies.push(Reply::text("Well."));
+    let model = ScriptedModel::start(replies).await;
+    let running = home.open(settings_with_rule(&model, rule, sequel.is_planned_locally)).await;
+    let conversation = running.send_and_wait(None, "make a plan").await;
+    let pending = running.pending_paths(&conversation).await;
+    let path = pending.last().expect("a pending change").clone();
+    if sequel.is_rejected {
+        let all: Vec<&str> = pending.iter().map(String::as_str).collect();
+        running.decide(&conversation, &[], &all).await.expect("rejected");
+    }
+    let mut next = Continuation::Message;
+    if sequel.is_heard_before {
+        running.send_and_wait(Some(&conversation), "is it so?").await;
+        next = Continuation::Restart;
+    }
+    let settings = settings_with_rule(&model, rule, sequel.is_local);
+    let running = go_on(&home, running, &conversation, settings, next).await;
+    running.quit().await;
+    let told = model.requests().last().map(|request| request["messages"].to_string());
+    model.finish();
+    (path, told.expect("a request"))
+}
+
+/// All sequels with these models.
+fn sequels(is_planned_locally: bool, is_local: bool) -> impl Iterator<Item = PlanSequel> {
+    let sequel = move |(is_rejected, is_heard_before)| PlanSequel {
+        is_planned_locally,
+        is_rejected,
+        is_heard_before,
+        is_local,
+    };
+    [(false, false), (false, true), (true, false), (true, true)].into_iter().map(sequel)
+}
+
+/// The words of a context block before the notes.
+fn words_before_notes(sequel: PlanSequel) -> &'static str {
+    match sequel.is_rejected {
+        true => "the user rejected the changes to ",
+        false => "Changes still waiting for the user's review: ",
+    }
+}
+
+/// Whether the last context block tells of a path in this way.
+fn is_named(told: &str, sequel: PlanSequel, path: &str) -> bool {
+    let behind = told.rsplit(words_before_notes(sequel)).next().unwrap_or_default();
+    told.contains(words_before_notes(sequel))
+        && behind.split("\\n").next().is_some_and(|line| line.contains(path))
+}
+
+fn folder_call(path: &str) -> (&'static str, Value) {
+    ("create_folder", json!({ "path": path }))
+}
+
+/// A new note in a folder that waits for review waits too.
+fn in_pending_folder(folder: &str, note: &str, text: &str) -> Vec<(&'static str, Value)> {
+    vec![folder_call(folder), write_call(&format!("{folder}/{note}.md"), text)]
+}
+
+fn read_call(path: &str) -> (&'static str, Value) {
+    ("read_file", json!({ "path": path }))
+}
+
+fn write_call(path: &str, text: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "path": path, "content": text }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_with_a_name_for_local_models_is_named_to_those_only() {
+    for (rule, calls) in [
+        ("#home", vec![read_call("Ann.md"), write_call("Ann is pregnant/Plan.md", "A plan.\n")]),
+        ("#home", in_pending_folder("Plans", "Ann is pregnant", "#home\n\nIn May.\n")),
+        ("Tagebuch", vec![folder_call("Tagebuch")]),
+        ("Tagebuch", in_pending_folder("Tagebuch", "Ann, Termin", "In May.\n")),
+        // Another Unicode form than that of the rule, and a letter that is two when it is small.
+        ("M\u{e4}rz", in_pending_folder("Ma\u{308}rz", "Ann, Termin", "In May.\n")),
+        ("\u{130}\u{15f}", in_pending_folder("\u{130}\u{15f}", "Ann, Termin", "In May.\n")),
+    ] {
+        for sequel in sequels(true, false) {
+            let (path, told) = told_of_plan(rule, &calls, sequel).await;
+            for word in path.split(['/', ',']).map(str::trim) {
+                assert!(!told.contains(word), "{word}, {sequel:?}: {told}");
+            }
+            let withheld = format!("{}other notes (withheld)", words_before_notes(sequel));
+            assert!(told.contains(&withheld), "{path}, {sequel:?}: {told}");
+        }
+        for sequel in sequels(true, true) {
+            let (path, told) = told_of_plan(rule, &calls, sequel).await;
+            assert!(is_named(&told, sequel, &path), "the control, {path}, {sequel:?}: {told}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_with_an_open_name_is_named_to_the_model_that_planned_it() {
+    let calls = in_pending_folder("Trips", "By boat, by tram", "A plan.\n");
+    for sequel in sequels(false, false).chain(sequels(true, true)) {
+        let (path, told) = told_of_plan("#home", &calls, sequel).await;
+        assert!(is_named(&told, sequel, &path), "{path}, {sequel:?}: {told}");
+    }
 }
