@@ -1,6 +1,7 @@
 //! The totals of all runs.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Mutex;
 
 use super::checks::{Damage, DamageFinding};
@@ -84,22 +85,7 @@ impl FaultTally {
         if !has_tried {
             println!("This run shows nothing: no process was killed.");
         }
-        let of = |wrong| counts.wrong.get(&wrong).copied().unwrap_or_default();
-        println!(
-            "kills={} sites={} lost={} doubled={} torn={} litter={} untrue={} errors={} \
-             controls={}/{} skipped={}",
-            counts.kills,
-            counts.sites.len(),
-            of(Damage::Lost),
-            of(Damage::Doubled),
-            of(Damage::Torn),
-            of(Damage::Litter),
-            of(Damage::Untrue),
-            counts.errors,
-            counts.controls.0,
-            counts.controls.1,
-            counts.skipped.len()
-        );
+        println!("{counts}");
         has_tried && counts.wrong.is_empty() && counts.controls.0 == counts.controls.1
     }
 
@@ -113,9 +99,58 @@ impl FaultTally {
     }
 }
 
+impl fmt::Display for FaultCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |wrong| self.wrong.get(&wrong).copied().unwrap_or_default();
+        write!(
+            f,
+            "kills={} sites={} lost={} doubled={} torn={} litter={} untrue={} errors={} \
+             controls={}/{} skipped={}",
+            self.kills,
+            self.sites.len(),
+            of(Damage::Lost),
+            of(Damage::Doubled),
+            of(Damage::Torn),
+            of(Damage::Litter),
+            of(Damage::Untrue),
+            self.errors,
+            self.controls.0,
+            self.controls.1,
+            self.skipped.len()
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_line_counts_what_was_recorded_and_each_kind_of_failure_fails_the_run() {
+        let tally = FaultTally::new(None);
+        tally.record_kill("store.intend.before");
+        tally.record_skip("a read-only file system", "no right to mount");
+        tally.record_skip("a full disk", "no right to mount");
+        tally.record_control("no ledger", true);
+        assert!(tally.print_summary(), "skipped classes are told and fail nothing");
+        assert_eq!(
+            tally.with(|counts| counts.to_string()),
+            "kills=1 sites=1 lost=0 doubled=0 torn=0 litter=0 untrue=0 errors=0 controls=1/1 \
+             skipped=2"
+        );
+
+        let doubled = FaultTally::new(None);
+        doubled.record_kill("store.intend.before");
+        doubled.record_findings("run 1", &[(Damage::Doubled, "a line stands twice".to_owned())]);
+        assert!(!doubled.print_summary());
+        assert!(doubled.with(|counts| counts.to_string()).contains(" doubled=1 "));
+
+        let uncaught = FaultTally::new(None);
+        uncaught.record_kill("store.intend.before");
+        uncaught.record_control("no ledger", false);
+        assert!(!uncaught.print_summary());
+        assert!(uncaught.with(|counts| counts.to_string()).contains(" controls=0/1 "));
+    }
 
     #[test]
     fn a_run_in_which_nothing_was_killed_does_not_hold() {
