@@ -260,8 +260,8 @@ async fn move_stands_until_the_last_of_two_conflicts_is_answered() {
     let answered = running.app.resolve_conflict(one).await.expect("answered");
     let asked: Vec<_> = answered.conflicts.iter().map(|left| &left.effect).collect();
     assert_eq!((asked, answered.changed.len()), (vec![&two.effect], 1));
-    // If the user keeps the second note, that is how it stays.
-    assert_links(&home, ["one [[Plan]]\n", "too [[The plan]]\n"], MOVED);
+    // If the user keeps the second note, that is how it stays. The line leads to the note, which is still moved.
+    assert_links(&home, ["one [[The plan]]\n", "too [[The plan]]\n"], MOVED);
     let now = standings(&running).await;
     let (undone, stands) = (ChangeStatus::Undone, ChangeStatus::Stands);
     assert_eq!(["One.md", "Two.md", "Plan.md"].map(|note| now[note]), [undone, stands, stands]);

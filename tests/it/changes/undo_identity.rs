@@ -49,7 +49,7 @@ pub(crate) async fn app_after_edit(
     (home, running)
 }
 
-async fn undo_newest(app: &RunningApp) -> UndoResult {
+pub(crate) async fn undo_newest(app: &RunningApp) -> UndoResult {
     let all = ListApplied { conversation: None, before: None };
     let set = app.app.list_applied(&all).await.expect("a list").sets.remove(0);
     let scope = UndoScope::ChangeSet { change_set: set.id };

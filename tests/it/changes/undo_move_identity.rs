@@ -6,10 +6,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use protocol::changes::history::{ListApplied, UndoResult, UndoScope, UndoTarget};
+use protocol::changes::history::{UndoResult, UndoTarget};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
+use super::undo_identity::undo_newest;
 use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model};
 
 /// The outcome of an undo.
@@ -171,13 +172,6 @@ fn tree(root: &Path) -> Tree {
     let mut found = Tree::new();
     collect(root, root, &mut found);
     found
-}
-
-async fn undo_newest(app: &RunningApp) -> UndoResult {
-    let all = ListApplied { conversation: None, before: None };
-    let set = app.app.list_applied(&all).await.expect("a list").sets.remove(0);
-    let scope = UndoScope::ChangeSet { change_set: set.id };
-    app.app.undo(&scope).await.expect("undone as far as it goes")
 }
 
 fn outcome(undone: &UndoResult) -> Outcome {

@@ -45,7 +45,7 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
 }
 
 /// The links of all notes as they are with these contents; `None` where they cannot be looked at.
-fn link_graph<'a>(whole: &'a Vault, contents: &'a ChangeSet) -> Option<LinkGraph<'a>> {
+pub(crate) fn link_graph<'a>(whole: &'a Vault, contents: &'a ChangeSet) -> Option<LinkGraph<'a>> {
     let graph = LinkGraph::from_vault(whole, contents);
     let graph = graph.inspect_err(|error| {
         tracing::warn!(%error, "the links to what moves were not looked at");
@@ -70,16 +70,44 @@ fn moved_files(graph: &LinkGraph<'_>, renames: &Renames) -> Vec<(NotePath, NoteP
 /// The rewritten text of a note, but the lines that the plan writes into its text of `now` stay as planned: their links
 /// name the notes by the places to which the moves lead. Another note may have such a place now.
 fn with_planned_lines(now: &[u8], path: &NotePath, planned: &[u8], rewritten: Vec<u8>) -> Vec<u8> {
-    let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count();
-    if !path.is_markdown() || lines(planned) != lines(&rewritten) {
+    if !path.is_markdown() {
         return rewritten;
     }
-    let written: HashSet<usize> =
+    join_lines(now, (planned, &rewritten), Lines::Planned).unwrap_or(rewritten)
+}
+
+/// The planned text of a Markdown note in which those lines that the plan writes into its text of `now` are as in the
+/// rewritten text; `None` where the two have not the same number of lines.
+pub(crate) fn with_rewritten_lines(
+    now: &[u8],
+    planned: &[u8],
+    rewritten: &[u8],
+) -> Option<Vec<u8>> {
+    join_lines(now, (planned, rewritten), Lines::Rewritten)
+}
+
+/// A version of a text of which the lines are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Planned,
+    Rewritten,
+}
+
+/// Takes the lines that the plan writes into the text of `now` from the `written` version, and all other lines from the
+/// other one.
+fn join_lines(now: &[u8], (planned, rewritten): (&[u8], &[u8]), written: Lines) -> Option<Vec<u8>> {
+    let split = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n');
+    if split(planned).count() != split(rewritten).count() {
+        return None;
+    }
+    let of_plan: HashSet<usize> =
         hunks(now, planned).into_iter().flat_map(|hunk| hunk.after).collect();
-    let planned = planned.split_inclusive(|byte| *byte == b'\n');
-    let pairs = planned.zip(rewritten.split_inclusive(|byte| *byte == b'\n')).enumerate();
-    let kept = pairs.map(|(at, (old, new))| if written.contains(&at) { old } else { new });
-    kept.collect::<Vec<_>>().concat()
+    let pairs = split(planned).zip(split(rewritten)).enumerate();
+    let taken = pairs.map(|(at, (old, new))| {
+        let from_plan = of_plan.contains(&at) == (written == Lines::Planned);
+        if from_plan { old } else { new }
+    });
+    Some(taken.collect::<Vec<_>>().concat())
 }
 
 /// Takes those deletions out of `changes` that would be refused, because the note or the folder is not as it was

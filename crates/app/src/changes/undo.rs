@@ -4,13 +4,15 @@
 //! and on the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
 //! and `undoing` record it. Redo undoes the set of the undo; of edits of one note that were undone together, `redo_request` makes
 //! again those that it is about. `turn_scope` leaves moves of other turns when one turn is undone; `rewritten_links` records
-//! the links in edits of other turns that the undo of a move rewrites.
+//! the links in edits of other turns that the undo of a move rewrites. `restored_links` rewrites links in lines that come
+//! back, to notes that have another place since.
 
 mod answers;
 mod conflicts;
 mod displayed_bytes;
 mod recorded_reverts;
 mod redo_request;
+mod restored_links;
 mod rewritten_links;
 pub(crate) mod turn_scope;
 mod undoable_hunks;
@@ -28,6 +30,7 @@ use vault::undo::{
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
 use conflicts::{refused_conflicts, requested_hunks, to_undo_conflict};
+use restored_links::with_restored_links;
 use rewritten_links::RewrittenLinks;
 use turn_scope::{is_undone, leave_other_moves};
 
@@ -291,7 +294,13 @@ impl VaultSession {
             let conflicts = plan.conflicts.iter();
             let conflicts = conflicts.map(|conflict| to_undo_conflict(action, conflict, &vault));
             let conflicts = conflicts.collect();
-            let (changes, linking) = with_link_updates(&vault, plan.changes);
+            let (changes, restored) = match action {
+                UndoAction::Undo | UndoAction::Redo => with_restored_links(&vault, &ledger, &plan),
+                UndoAction::Reapply => (plan.changes, Vec::new()),
+            };
+            // Their links are right only after the renames.
+            plan.unit.extend(restored.into_iter().filter(|_| changes.is_unit()));
+            let (changes, linking) = with_link_updates(&vault, changes);
             let rewritten = match action {
                 UndoAction::Undo => RewrittenLinks::find(&ledger, &plan.undone, &linking, &notes),
                 UndoAction::Redo | UndoAction::Reapply => RewrittenLinks::default(),

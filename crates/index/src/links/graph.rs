@@ -1,7 +1,7 @@
 //! All files of a vault and the links between them, read from their bytes when asked.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use protocol::{ChangeSet, NotePath};
 use vault::{EntryKind, ObsidianFile, Vault, VaultError};
@@ -102,6 +102,28 @@ impl<'a> LinkGraph<'a> {
         let sources: HashSet<NotePath> = sources.into_iter().collect();
         let files = self.files.iter().filter(|file| sources.contains(*file));
         Self { sources: Some(files.cloned().collect()), ..self }
+    }
+
+    /// The same files and bytes, with each second path of `moves` under the first, where its file was before. A file that
+    /// stands at such a first path now is left out: it was not there.
+    pub(super) fn with_former_paths<'g>(
+        &'g self,
+        moves: &'g HashMap<NotePath, NotePath>,
+    ) -> LinkGraph<'g> {
+        let former: HashMap<&NotePath, &NotePath> =
+            moves.iter().map(|(before, now)| (now, before)).collect();
+        let path_then = |file: &NotePath| match former.get(file) {
+            Some(before) => Some((*before).clone()),
+            None => (!moves.contains_key(file)).then(|| file.clone()),
+        };
+        let files = self.files.iter().filter_map(path_then).collect();
+        let path_now = |path: &'_ NotePath| moves.get(path).unwrap_or(path).clone();
+        LinkGraph {
+            unlisted: self.unlisted,
+            read_only: self.read_only.clone(),
+            is_protected: Box::new(move |path| self.is_protected(&path_now(path))),
+            ..LinkGraph::new(files, move |path| self.bytes(&path_now(path)), self.format)
+        }
     }
 
     /// All files, those that hold no links too.

@@ -28,6 +28,6 @@ pub use resolver::LinkResolver;
 pub(crate) use resolver::{
     FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to, some_candidates,
 };
-pub use rewrite::{LinkProblem, LinkRewrite, RewrittenFile, SkipReason, SkippedFile};
+pub use rewrite::{FormerPaths, LinkProblem, LinkRewrite, RewrittenFile, SkipReason, SkippedFile};
 pub use targets::MAX_TARGETS;
 pub(crate) use targets::{LinkTargets, TargetCache};

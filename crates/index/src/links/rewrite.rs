@@ -1,8 +1,8 @@
 //! Rewrites links so that they keep their targets when files move or are created.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use protocol::NotePath;
 
@@ -75,12 +75,26 @@ pub struct LinkProblem {
     pub why: String,
 }
 
+/// Where the files of a graph were at an earlier time.
+#[derive(Debug, Clone, Default)]
+pub struct FormerPaths {
+    /// The former path of each file that had another one, and the present one.
+    pub moves: HashMap<NotePath, NotePath>,
+    /// The former paths of files of which it is known where they were, also of those that did not move.
+    pub known: HashSet<NotePath>,
+    /// The former paths of files that others moved. Nobody saw which other files went with them. So a link there that
+    /// leads to a file stays as it is, unless the file that it meant is `known`.
+    pub by_others: HashSet<NotePath>,
+}
+
 /// Where files will be.
 struct MovePlan<'a> {
     moved: HashMap<&'a NotePath, &'a NotePath>,
     before: AllTargets<'a>,
     after: AllTargets<'a>,
     affected: AffectedLinks,
+    /// For texts that were written before the files moved.
+    former: Option<&'a FormerPaths>,
 }
 
 /// The links that must lead to the same file afterwards.
@@ -90,10 +104,13 @@ enum AffectedLinks {
     All,
     /// Those that would lead to no file. Others may lead to another file than before.
     Broken,
+    /// The same, and those to files of which it is known where they were.
+    BrokenOrKnown,
 }
 
 /// The targets of the links of a file before and after.
 struct TargetsBeforeAndAfter<'t, 'n> {
+    affected: AffectedLinks,
     before: AllTargetCache<'t, 'n>,
     after: AllTargetCache<'t, 'n>,
 }
@@ -102,9 +119,11 @@ impl<'n> TargetsBeforeAndAfter<'_, 'n> {
     /// The file that `link` leads to before; `None` when there is none or the link is not affected.
     fn affected_target(&mut self, link: &LinkText, plan: &MovePlan<'_>) -> Option<&'n NotePath> {
         let target = self.before.first(link)?;
-        let is_affected = match plan.affected {
+        let is_known = || plan.former.is_some_and(|former| former.known.contains(target));
+        let is_affected = match self.affected {
             AffectedLinks::All => true,
             AffectedLinks::Broken => self.after.first(link).is_none(),
+            AffectedLinks::BrokenOrKnown => is_known() || self.after.first(link).is_none(),
         };
         is_affected.then_some(target)
     }
@@ -117,7 +136,9 @@ impl<'n> MovePlan<'n> {
 
     /// Where the links of `source` lead, and where they will.
     fn link_targets<'t>(&'t self, source: &NotePath) -> TargetsBeforeAndAfter<'t, 'n> {
+        let is_by_others = self.former.is_some_and(|former| former.by_others.contains(source));
         TargetsBeforeAndAfter {
+            affected: if is_by_others { AffectedLinks::BrokenOrKnown } else { self.affected },
             before: TargetCache::for_note(&self.before, source),
             after: TargetCache::for_note(&self.after, self.path_after(source)),
         }
@@ -150,6 +171,25 @@ impl LinkGraph<'_> {
         )
     }
 
+    /// The rewrites of texts of `sources` that were written before files moved, so that their links lead where they led
+    /// then. The files of the graph are at their present paths; `sources` and the files of the result are named by their
+    /// former paths.
+    #[must_use]
+    pub fn after_restoring(
+        &self,
+        sources: impl IntoIterator<Item = NotePath>,
+        former: &FormerPaths,
+    ) -> LinkRewrite {
+        let then = self.with_former_paths(&former.moves).with_sources(sources);
+        let mention =
+            LinkPrefilter::for_files(former.moves.iter().flat_map(|(from, to)| [from, to]));
+        let plan = MovePlan {
+            former: Some(former),
+            ..then.move_plan(former.moves.iter().collect(), &self.resolver, AffectedLinks::All)
+        };
+        then.rewrite_all(&plan, &mention)
+    }
+
     /// The rewrites that keep links to existing files from being taken over by one of `created`.
     #[must_use]
     pub fn after_creating(&self, created: &[NotePath]) -> LinkRewrite {
@@ -170,7 +210,7 @@ impl LinkGraph<'_> {
         affected: AffectedLinks,
     ) -> MovePlan<'p> {
         let (before, after) = (AllTargets::among_all(&self.resolver), AllTargets::among_all(after));
-        MovePlan { moved, before, after, affected }
+        MovePlan { moved, before, after, affected, former: None }
     }
 
     fn rewrite_all(&self, plan: &MovePlan<'_>, prefilter: &LinkPrefilter) -> LinkRewrite {

@@ -4,6 +4,7 @@ mod conflict;
 mod edit;
 mod folder;
 mod redo;
+mod written_lines;
 
 use std::collections::{BTreeSet, HashMap};
 

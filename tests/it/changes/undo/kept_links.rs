@@ -1,9 +1,15 @@
-//! Links lead to their notes also where a part of what was accepted with a move is refused.
+//! Links lead to their notes also where a part of what was accepted with a move is refused, or undone while the move
+//! stands.
+
+use std::fs;
 
 use protocol::ConversationId;
+use protocol::changes::history::UndoScope;
 use testkit::{Reply, ScriptedModel};
 
-use super::second_plan::{ScriptedCall, delete, move_to};
+use super::applied_sets;
+use super::second_plan::{ScriptedCall, delete, edit, move_to};
+use crate::changes::undo_identity::undo_newest;
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 /// The application while the changes of these calls, all of one message, are pending.
@@ -43,4 +49,125 @@ async fn links_of_a_note_whose_deletion_is_refused_follow_a_move() {
         }
         running.quit().await;
     }
+}
+
+/// Renames the folder `Work` as another program does.
+fn rename_work(home: &TestHome, name: &str) {
+    let root = home.notes.root();
+    fs::rename(root.join("Work"), root.join(name)).expect("renamed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_that_come_back_into_a_folder_that_was_renamed_since_lead_to_their_note() {
+    for renamed in [Some("Archive"), None] {
+        let notes = [
+            ("Work/Plan.md", "# Plan\n"),
+            ("Home/Plan.md", "# Another\n"),
+            ("Work/Old.md", "[x](Plan.md)\n"),
+        ];
+        let calls = vec![move_to("Work/Plan.md", "Goal.md")];
+        let (home, running, conversation) = app_with_review(&notes, calls).await;
+        accept_all(&running, &conversation).await;
+        assert_eq!(home.notes.read("Work/Old.md"), "[x](../Goal.md)\n");
+        if let Some(folder) = renamed {
+            rename_work(&home, folder);
+        }
+        undo_newest(&running).await;
+        assert_eq!(home.notes.read("Work/Plan.md"), "# Plan\n");
+        match renamed {
+            Some(_) => assert_eq!(home.notes.read("Archive/Old.md"), "[x](../Work/Plan.md)\n"),
+            None => assert_eq!(home.notes.read("Work/Old.md"), "[x](Plan.md)\n"),
+        }
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_a_note_that_was_moved_with_its_folder_comes_back_as_it_was() {
+    const LOG: &str = "# Log\n\nSee [x](README.md) and [[README]].\n";
+    let notes = [("README.md", "# All\n"), ("Work/README.md", "# Work\n"), ("Work/Log.md", LOG)];
+    let calls = vec![edit("Work/Log.md", "See [x](README.md) and [[README]].", "Nothing.")];
+    let (home, running, conversation) = app_with_review(&notes, calls).await;
+    accept_all(&running, &conversation).await;
+    rename_work(&home, "Archive");
+    undo_newest(&running).await;
+    assert_eq!(home.notes.read("Archive/Log.md"), LOG);
+    running.quit().await;
+}
+
+/// The application after each of these calls, a message of its own, was accepted.
+async fn app_after_messages(
+    notes: &[(&str, &str)],
+    calls: Vec<ScriptedCall>,
+) -> (TestHome, RunningApp, Vec<ConversationId>) {
+    let messages = calls.len();
+    let answers = |call| [Reply::calls(vec![call]), Reply::text("Done.")];
+    let model = ScriptedModel::start(calls.into_iter().flat_map(answers).collect()).await;
+    let home = home_with_key(notes);
+    let running = home.open(settings_with_model(&model)).await;
+    let mut conversations = Vec::new();
+    for _ in 0..messages {
+        let conversation = running.send_and_wait(None, "Please").await;
+        accept_all(&running, &conversation).await;
+        conversations.push(conversation);
+    }
+    (home, running, conversations)
+}
+
+async fn undo_message(running: &RunningApp, conversation: &ConversationId) {
+    let scope = UndoScope::Conversation { conversation: conversation.clone() };
+    let undone = running.app.undo(&scope).await.expect("undone");
+    assert_eq!((undone.conflicts.as_slice(), undone.left), (&[][..], 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_comes_back_and_goes_again_after_the_note_it_links_to_was_moved() {
+    const LOG: &str = "# Log\n\nSee [x](Plan.md), [[Plan]].\n\nend\n";
+    const EDITED: &str = "# Log\n\nPlanned.\n\nEND\n";
+    let notes = [("Plan.md", "# Plan\n"), ("Log.md", LOG)];
+    let calls = vec![
+        edit("Log.md", "See [x](Plan.md), [[Plan]].\n\nend", "Planned.\n\nEND"),
+        move_to("Plan.md", "Archive/Plan.md"),
+    ];
+    let (home, running, conversations) = app_after_messages(&notes, calls).await;
+    assert_eq!(home.notes.read("Log.md"), EDITED);
+    // Another note has the old place by then.
+    home.notes.write("Plan.md", "# New\n");
+    undo_message(&running, &conversations[0]).await;
+    let restored = "# Log\n\nSee [x](Archive/Plan.md), [[Archive/Plan]].\n\nend\n";
+    assert_eq!(home.notes.read("Log.md"), restored);
+    let scope = UndoScope::Conversation { conversation: conversations[0].clone() };
+    let redone = running.app.redo(&scope).await.expect("redone");
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+    assert_eq!(home.notes.read("Log.md"), EDITED);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_comes_back_while_a_move_stands_leads_to_the_moved_note() {
+    const LOG: &str = "# Log\n\nSee [x](Plan.md).\n\nSee [y](Else.md).\n";
+    let notes = [("Plan.md", "# Plan\n"), ("Else.md", "# Else\n"), ("Log.md", LOG)];
+    let calls = vec![
+        edit("Log.md", "See [x](Plan.md).", "Planned."),
+        edit("Log.md", "See [y](Else.md).", "Nothing else."),
+        move_to("Plan.md", "Work/Plan.md"),
+    ];
+    let (home, running, conversation) = app_with_review(&notes, calls).await;
+    accept_all(&running, &conversation).await;
+    assert_eq!(home.notes.read("Log.md"), "# Log\n\nPlanned.\n\nNothing else.\n");
+    let set = applied_sets(&running).await.remove(0);
+    let log = set.notes.iter().find(|note| note.path.as_str() == "Log.md").expect("its edit");
+    for hunk in [0, 1] {
+        let scope = UndoScope::Effect { effect: log.effect.clone(), hunks: vec![hunk] };
+        let undone = running.app.undo(&scope).await.expect("undone");
+        assert_eq!(undone.conflicts, [], "hunk {hunk}");
+    }
+    // The control: a link to a note that was not moved comes back as it was.
+    let now = "# Log\n\nSee [x](Work/Plan.md).\n\nSee [y](Else.md).\n";
+    assert_eq!(home.notes.read("Log.md"), now);
+    // The rest of the set, the move among it, can be undone too, and the note is as it was at first.
+    running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await.expect("undone");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Log.md"), LOG);
+    running.quit().await;
 }

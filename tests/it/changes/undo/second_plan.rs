@@ -24,7 +24,7 @@ fn create(path: &str, text: &str) -> ScriptedCall {
     ("write_file", json!({ "path": path, "content": text }))
 }
 
-fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
+pub(super) fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
     ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
 }
 

@@ -30,7 +30,8 @@ impl Renames {
         back(self.pairs(), path)
     }
 
-    fn pairs(&self) -> impl DoubleEndedIterator<Item = (&NotePath, &NotePath)> {
+    /// Each path before a rename and the one after it, in order.
+    pub fn pairs(&self) -> impl DoubleEndedIterator<Item = (&NotePath, &NotePath)> {
         self.0.iter().map(|(from, to)| (from, to))
     }
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::{Change, ContentHash, Effect, EffectId};
 
 use super::UndoPlanner;
-use crate::merge::{DiffHunk, LineOrder, MergeConflict, hunks, merge_in_order, revert_hunks};
+use super::written_lines::WrittenLines;
+use crate::merge::{DiffHunk, HunkSide, LineOrder, MergeConflict, assemble, hunks, merge_in_order};
 use crate::undo::{EffectConflictReason, Hunks, RedoneEffect};
 
 impl UndoPlanner<'_> {
@@ -23,7 +24,8 @@ impl UndoPlanner<'_> {
     }
 
     fn redo_edit(&mut self, by: &Effect, (place, edit): (usize, &Effect), wanted: &Hunks) {
-        let Some((undone, after)) = self.undone_and_redone(edit, wanted) else {
+        let written = self.written_lines(by);
+        let Some((undone, after)) = self.undone_and_redone(edit, wanted, &written) else {
             return self.add_conflict(place, edit, EffectConflictReason::Purged);
         };
         let found = match self.find_note(place, edit) {
@@ -55,14 +57,30 @@ impl UndoPlanner<'_> {
         self.add_changed_lines(edit, (path, at), merged.conflicts, left);
     }
 
-    /// The text of an edit with these hunks undone, and with them.
-    fn undone_and_redone(&self, edit: &Effect, wanted: &Hunks) -> Option<(Vec<u8>, &[u8])> {
+    fn written_lines(&self, by: &Effect) -> WrittenLines<'_> {
+        let old = self.ledger.content(by.before.as_ref());
+        let versions = old.zip(self.ledger.content(by.after.as_ref()));
+        versions.map(|(old, new)| WrittenLines::between(old, new)).unwrap_or_default()
+    }
+
+    /// The text of an edit with these hunks undone, and with them. Undone lines have their links as `written`: the undo may
+    /// have rewritten them.
+    fn undone_and_redone(
+        &self,
+        edit: &Effect,
+        wanted: &Hunks,
+        written: &WrittenLines<'_>,
+    ) -> Option<(Vec<u8>, &[u8])> {
         let before = self.ledger.content(edit.before.as_ref())?;
         let after = self.ledger.content(edit.after.as_ref())?;
-        let undone = match wanted {
-            Hunks::All => before.to_vec(),
-            Hunks::Some(some) => revert_hunks(before, after, some),
-        };
+        let (made, lines) = (hunks(before, after), split_lines(before));
+        let undone = assemble(before, after, |number| match wanted {
+            Hunks::Some(some) if !some.contains(&number) => HunkSide::New,
+            Hunks::All | Hunks::Some(_) => {
+                let hunk = made.get(number).and_then(|hunk| lines.get(hunk.before.clone()));
+                HunkSide::Other(written.with_written_targets(&hunk.unwrap_or_default().concat()))
+            }
+        });
         Some((undone, after))
     }
 
@@ -73,12 +91,16 @@ impl UndoPlanner<'_> {
         edit: &Effect,
         wanted: &Hunks,
     ) -> Option<Vec<u8>> {
-        let (undone, after) = self.undone_and_redone(edit, wanted)?;
+        let (undone, after) = self.undone_and_redone(edit, wanted, &WrittenLines::default())?;
         let last = self.ledger.newest_version(place).unwrap_or(&undone);
         let order = LineOrder::from_versions(self.ledger.versions(place));
         let merged = merge_in_order(&undone, last, after, &order).without_conflicts();
         Some(merged.unwrap_or_else(|| after.to_vec()))
     }
+}
+
+fn split_lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
 /// The wanted hunks that a merge made again, if it made any, and those that its conflicts left. Hunks that cannot be told
