@@ -176,14 +176,16 @@ fn listed_effect(
         inside.flat_map(|(_, bytes)| marking_words(&text_of(bytes))).collect()
     };
     let none = BTreeSet::new();
-    // The notes that left the trash: another note may be moved into the folder in the same step.
-    let from_trash = || {
-        let gone =
-            before.iter().filter(|(path, _)| is_in_trash(path) && !after.contains_key(*path));
-        &folder(after) & &count_words(gone).into_keys().collect()
+    // The notes that went to the trash or left it: another note may be moved into the folder, or out of it, in the same
+    // step.
+    let only_in_trash_of = |files: &Files, others: &Files| -> BTreeSet<String> {
+        let is_there = |path: &String| is_in_trash(path) && !others.contains_key(path);
+        count_words(files.iter().filter(|(path, _)| is_there(path))).into_keys().collect()
     };
+    let to_trash = || &folder(before) & &only_in_trash_of(after, before);
+    let from_trash = || &folder(after) & &only_in_trash_of(before, after);
     let hunks = match note.kind {
-        ChangeKind::TrashFolder => vec![HunkWords::between(&folder(before), &none)],
+        ChangeKind::TrashFolder => vec![HunkWords::between(&to_trash(), &none)],
         ChangeKind::RestoreFolder => vec![HunkWords::between(&none, &from_trash())],
         _ => hunks.hunks.iter().map(HunkWords::of).collect(),
     };
