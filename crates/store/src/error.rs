@@ -86,6 +86,36 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether only a row is missing, in another state than the operation needs, or not readable:
+    /// operations on other rows may succeed. Otherwise the file, the disk or SQLite failed.
+    #[must_use]
+    pub fn concerns_one_row(&self) -> bool {
+        match self {
+            Self::AlreadyAnswered { .. }
+            | Self::AnsweredSo
+            | Self::Withdrawn
+            | Self::Working
+            | Self::NotFound { .. }
+            | Self::Unplannable(_) => true,
+            Self::Newer { .. }
+            | Self::Corrupt { .. }
+            | Self::Read { .. }
+            | Self::Full { .. }
+            | Self::File { .. } => false,
+            Self::Sql { source, .. } => {
+                let is_unreadable = matches!(
+                    source,
+                    sqlx::Error::RowNotFound
+                        | sqlx::Error::Decode(_)
+                        | sqlx::Error::ColumnDecode { .. }
+                );
+                is_unreadable || primary_code(source) == Some(SQLITE_CONSTRAINT)
+            }
+        }
+    }
+}
+
 /// A failure below the public methods, without the action that failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -146,10 +176,31 @@ pub(crate) fn from_sql(
 // https://www.sqlite.org/rescode.html
 const SQLITE_CORRUPT: i32 = 11;
 const SQLITE_FULL: i32 = 13;
+const SQLITE_CONSTRAINT: i32 = 19;
 const SQLITE_NOTADB: i32 = 26;
 
 /// The low byte of SQLite's extended result code.
 fn primary_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_the_database_is_told_from_one_about_a_row() {
+        let sql = |source| StoreError::Sql { doing: "read", source };
+        let missing = StoreError::NotFound { what: "This answer", id: "t".to_owned() };
+        for error in [missing, StoreError::Working, sql(sqlx::Error::Decode("odd".into()))] {
+            assert!(error.concerns_one_row(), "{error:?}");
+        }
+        let full = StoreError::Full { doing: "save" };
+        let damaged = StoreError::Corrupt { file: PathBuf::from("vault.db") };
+        let failed = sql(sqlx::Error::Io(std::io::Error::other("gone")));
+        for error in [full, damaged, failed, sql(sqlx::Error::PoolTimedOut)] {
+            assert!(!error.concerns_one_row(), "{error:?}");
+        }
+    }
 }

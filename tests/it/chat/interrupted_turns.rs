@@ -8,7 +8,7 @@ use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::{ChatItem, ConversationView, Interruption};
 use protocol::chat::export::ExportFormat;
 use protocol::request::RegenerateRequest;
-use protocol::{ResumePolicy, Settings, TurnId, TurnStatus};
+use protocol::{AppEvent, ConversationId, ResumePolicy, Settings, TurnId, TurnStatus};
 use serde_json::Value;
 use testkit::scripted_model::{KEY, tool_results};
 use testkit::stories::note_changes;
@@ -369,6 +369,112 @@ async fn a_turn_that_was_to_continue_and_was_not_begun_is_decided_again() {
     let running = home.open(settings_with_resume(&model, ResumePolicy::Always)).await;
     let view = view_when_idle(&running).await;
     assert_eq!(last_text(&view), Some("All of it is done."));
+    running.quit().await;
+    model.finish();
+}
+
+/// A conversation whose cut turn the user has continued, in a run in which four other turns stand at the gate
+/// and leave it no slot.
+async fn continued_without_slot(
+    gate: &Gate,
+) -> (TestHome, ScriptedModel, RunningApp, ConversationId) {
+    let held = |_| Reply::text("This answer comes late, or never.").gated(gate);
+    let replies = (0..5).map(held).chain([Reply::text("Here I am.")]);
+    let model = ScriptedModel::start(replies.collect()).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+    let conversation = running.send(None, "first", None).await.expect("taken");
+    gate.wait_until_reached(1).await;
+    running.quit().await;
+
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+    for text in ["second", "third", "fourth", "fifth"] {
+        running.send(None, text, None).await.expect("taken");
+    }
+    gate.wait_until_reached(5).await;
+    running.app.continue_turn(&conversation).await.expect("it is queued");
+    (home, model, running, conversation)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_continued_turn_of_a_deleted_conversation_waits_over_a_restart_until_it_is_restored() {
+    for is_deleted in [true, false] {
+        let (home, model, running, conversation) = continued_without_slot(&Gate::closed()).await;
+        if is_deleted {
+            running.app.delete_conversation(&conversation).await.expect("deleted");
+        }
+        running.quit().await;
+
+        let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+        running.app.wait_until_idle(&conversation).await.expect("idle");
+        assert_eq!(model.requests().len(), 5, "deleted: {is_deleted}");
+        if is_deleted {
+            running.app.restore_conversation(&conversation).await.expect("restored");
+        } else {
+            // The control: the user is asked again.
+            let view = running.view(&conversation).await;
+            offered_interruption(&view).expect("the user is asked");
+            running.app.continue_turn(&conversation).await.expect("it goes on");
+        }
+        running.app.wait_until_idle(&conversation).await.expect("idle");
+        let view = running.view(&conversation).await;
+        assert_eq!(user_messages(&view), ["first"], "deleted: {is_deleted}");
+        assert_eq!(last_text(&view), Some("Here I am."), "deleted: {is_deleted}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_continued_turn_of_a_conversation_that_is_restored_in_the_same_run_goes_on() {
+    let gate = Gate::closed();
+    let (_home, model, running, conversation) = continued_without_slot(&gate).await;
+    running.app.delete_conversation(&conversation).await.expect("deleted");
+    gate.open();
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(model.requests().len(), 5, "no model is asked for a deleted conversation");
+    running.app.restore_conversation(&conversation).await.expect("restored");
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    let view = running.view(&conversation).await;
+    assert_eq!((offered_interruption(&view), last_text(&view)), (None, Some("Here I am.")));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_turn_that_cannot_be_recovered_is_told_and_the_vault_opens() {
+    let gate = Gate::closed();
+    let held = |_| Reply::text("This answer is never heard to its end.").gated(&gate);
+    let model = ScriptedModel::start((0..2).map(held).collect()).await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+    let odd = running.send(None, "first", None).await.expect("taken");
+    let sound = running.send(None, "second", None).await.expect("taken");
+    gate.wait_until_reached(2).await;
+    running.quit().await;
+    let refusal = format!(
+        "CREATE TRIGGER odd BEFORE UPDATE OF status ON turn WHEN OLD.conversation = '{odd}'
+         BEGIN SELECT RAISE(ABORT, 'odd'); END"
+    );
+    change_database(&home, refusal).await;
+
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+    let told = |event: &AppEvent| match event {
+        AppEvent::Problem { error } => {
+            error.message.starts_with("An interrupted answer couldn’t be recovered: ").then_some(())
+        }
+        _ => None,
+    };
+    running.wait_for_event("the problem", told).await;
+    let view = running.view(&sound).await;
+    offered_interruption(&view).expect("the turn after it is recovered");
+    running.quit().await;
+
+    change_database(&home, "DROP TRIGGER odd".to_owned()).await;
+    let running = home.open(settings_with_resume(&model, ResumePolicy::Never)).await;
+    let view = running.view(&odd).await;
+    offered_interruption(&view).expect("the next start recovers it");
+    assert!(running.heard_so_far(told).is_empty(), "nothing is left to tell");
     running.quit().await;
     model.finish();
 }

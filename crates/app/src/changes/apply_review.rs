@@ -45,7 +45,7 @@ pub(crate) async fn apply_decisions(
     };
     // The change was applied before, but the decision could not be stored. Applying it twice would
     // find the note stale. `lock_changes` made sure that the ledger knows it.
-    let mut decided = crash_recovery::already_decided(store, &set).await?;
+    let mut decided = crash_recovery::already_decided(store, &set).await.map_err(store_error)?;
     let wanted = wanted_changes(&set, request, &mut decided);
     store_choices(store, &set, &wanted).await?;
     apply_accepted(session, conversation, &set, wanted, &mut decided).await?;

@@ -7,7 +7,7 @@ use protocol::{
     CallId, CallResult, ConversationId, IntentState, NotePath, OpenTurn, Origin, Settings,
     TokenUsage, TurnEnding, TurnStatus, UserError,
 };
-use store::{ChangeSetDecision, OpenChangeSet, Store};
+use store::{ChangeSetDecision, OpenChangeSet, Store, StoreError};
 use vault::Vault;
 
 use crate::adapters::ledger::StoreLedger;
@@ -20,7 +20,8 @@ use crate::support::errors::{apply_error, store_error};
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
 /// one result, and the turn an end, unless it goes on; in a run that answers one question, such a
-/// turn is left as it is. Safe to run again when it is cut itself.
+/// turn is left as it is. What cannot be recovered in one conversation is told among the problems, and the others
+/// go on. Safe to run again when it is cut itself.
 pub(crate) async fn recover(
     vault: &Vault,
     store: &Store,
@@ -36,17 +37,41 @@ pub(crate) async fn recover(
             intent.change.path
         )));
     }
-    close_applied_reviews(store).await?;
+    problems.extend(close_applied_reviews(store).await?);
     for turn in store.open_turns().await.map_err(store_error)? {
-        // One that was to continue has been cut again, or nobody continued it: its age counts from then.
-        if turn.status == TurnStatus::Running || turn.resumed > 0 {
-            end_or_resume(store, &turn, settings, run_mode).await?;
-        } else if turn.origin == Origin::Cli {
-            // The process that asked on the command line has ended, so nobody waits for the answer.
-            interrupt(store, &turn).await?;
+        if let Err(error) = recover_turn(store, &turn, settings, run_mode).await {
+            let why = row_failure(error)?;
+            problems.push(UserError::other(format!(
+                "An interrupted answer couldn’t be recovered: {why}"
+            )));
         }
     }
     Ok(problems)
+}
+
+/// Why one row could not be recovered; `Err` where the database itself failed, which keeps the vault
+/// closed.
+fn row_failure(error: StoreError) -> Result<String, UserError> {
+    let concerns_one_row = error.concerns_one_row();
+    let error = store_error(error);
+    if concerns_one_row { Ok(error.message) } else { Err(error) }
+}
+
+async fn recover_turn(
+    store: &Store,
+    turn: &OpenTurn,
+    settings: &Settings,
+    run_mode: RunMode,
+) -> Result<(), StoreError> {
+    // One that was to continue has been cut again, or nobody continued it: its age counts from then.
+    if turn.status == TurnStatus::Running || turn.resumed > 0 {
+        end_or_resume(store, turn, settings, run_mode).await
+    } else if turn.origin == Origin::Cli {
+        // The process that asked on the command line has ended, so nobody waits for the answer.
+        interrupt(store, turn).await
+    } else {
+        Ok(())
+    }
 }
 
 async fn end_or_resume(
@@ -54,8 +79,8 @@ async fn end_or_resume(
     turn: &OpenTurn,
     settings: &Settings,
     run_mode: RunMode,
-) -> Result<(), UserError> {
-    let changes = store.turn_changes(&turn.turn).await.map_err(store_error)?;
+) -> Result<(), StoreError> {
+    let changes = store.turn_changes(&turn.turn).await?;
     let inbox = writable_notes::inbox_path(&settings.hub).ok();
     match resume_decision(turn, &changes, inbox.as_ref(), settings.resume, now()) {
         // Nobody continues it in this run, so the next run decides again.
@@ -64,11 +89,11 @@ async fn end_or_resume(
         ResumeDecision::GoesOn if turn.status == TurnStatus::Queued => Ok(()),
         ResumeDecision::GoesOn => {
             let results = cut_results(store, turn).await?;
-            store.resume_turn(&turn.turn, &results).await.map_err(store_error)
+            store.resume_turn(&turn.turn, &results).await
         }
         ResumeDecision::Offered => {
             let ending = interrupted(store, turn).await?;
-            store.offer_resume(&turn.turn, &ending).await.map_err(store_error)
+            store.offer_resume(&turn.turn, &ending).await
         }
         ResumeDecision::Ends => interrupt(store, turn).await,
     }
@@ -80,22 +105,35 @@ pub(crate) async fn end_cut_turn(
     conversation: &ConversationId,
 ) -> Result<(), UserError> {
     match store.running_turn(conversation).await.map_err(store_error)? {
-        Some(turn) => interrupt(store, &turn).await,
+        Some(turn) => interrupt(store, &turn).await.map_err(store_error),
         None => Ok(()),
     }
 }
 
 /// Closes pending changes whose files hold them already: the process ended before their decision
-/// was stored.
-async fn close_applied_reviews(store: &Store) -> Result<(), UserError> {
+/// was stored. Returns what to tell of those that could not be closed.
+async fn close_applied_reviews(store: &Store) -> Result<Vec<UserError>, UserError> {
+    let mut problems = Vec::new();
     let all = store.conversations_needing_you().await.map_err(store_error)?;
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
-        let open = store.open_change_set(&conversation.id).await.map_err(store_error)?;
-        let Some(set) = open else { continue };
-        let decided = already_decided(store, &set).await?;
-        if decided != ChangeSetDecision::default() {
-            store.decide(&set.id, &decided, now()).await.map_err(store_error)?;
+        if let Err(error) = close_applied_review(store, &conversation.id).await {
+            let why = row_failure(error)?;
+            problems.push(UserError::other(format!(
+                "A review may still list changes that were already applied: {why}"
+            )));
         }
+    }
+    Ok(problems)
+}
+
+async fn close_applied_review(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<(), StoreError> {
+    let Some(set) = store.open_change_set(conversation).await? else { return Ok(()) };
+    let decided = already_decided(store, &set).await?;
+    if decided != ChangeSetDecision::default() {
+        store.decide(&set.id, &decided, now()).await?;
     }
     Ok(())
 }
@@ -104,14 +142,14 @@ async fn close_applied_reviews(store: &Store) -> Result<(), UserError> {
 pub(crate) async fn already_decided(
     store: &Store,
     set: &OpenChangeSet,
-) -> Result<ChangeSetDecision, UserError> {
+) -> Result<ChangeSetDecision, StoreError> {
     let mut decided = ChangeSetDecision::default();
     // Once for each call: one may have planned thousands of rows, and has as many effects.
     let calls: BTreeSet<_> =
         set.planned.iter().map(|row| (&row.turn, &row.call, row.since)).collect();
     let mut done = BTreeSet::new();
     for (turn, call, since) in calls {
-        let effects = store.effects_of_call_since(turn, call, since).await.map_err(store_error)?;
+        let effects = store.effects_of_call_since(turn, call, since).await?;
         let made = effects.into_iter().filter(|(_, state)| *state == IntentState::Done);
         done.extend(made.map(|(path, _)| (turn, call, since, path)));
     }
@@ -123,23 +161,23 @@ pub(crate) async fn already_decided(
     Ok(decided)
 }
 
-async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {
+async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), StoreError> {
     let ending = interrupted(store, turn).await?;
-    store.finish_turn(&turn.turn, &ending).await.map_err(store_error)
+    store.finish_turn(&turn.turn, &ending).await
 }
 
 /// One result for each call that has none.
-async fn cut_results(store: &Store, turn: &OpenTurn) -> Result<Vec<CallResult>, UserError> {
+async fn cut_results(store: &Store, turn: &OpenTurn) -> Result<Vec<CallResult>, StoreError> {
     let mut results = Vec::new();
-    for (call, tool) in store.unanswered_calls(&turn.turn).await.map_err(store_error)? {
-        let effects = store.effects_of_call(&turn.turn, &call).await.map_err(store_error)?;
+    for (call, tool) in store.unanswered_calls(&turn.turn).await? {
+        let effects = store.effects_of_call(&turn.turn, &call).await?;
         let waits = needs_review(store, turn, &call).await?;
         results.push(cut_result(call, &tool, &effects, waits));
     }
     Ok(results)
 }
 
-async fn interrupted(store: &Store, turn: &OpenTurn) -> Result<TurnEnding, UserError> {
+async fn interrupted(store: &Store, turn: &OpenTurn) -> Result<TurnEnding, StoreError> {
     Ok(TurnEnding {
         status: TurnStatus::Interrupted,
         results: cut_results(store, turn).await?,
@@ -153,8 +191,8 @@ async fn interrupted(store: &Store, turn: &OpenTurn) -> Result<TurnEnding, UserE
     })
 }
 
-async fn needs_review(store: &Store, turn: &OpenTurn, call: &CallId) -> Result<bool, UserError> {
-    let open = store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+async fn needs_review(store: &Store, turn: &OpenTurn, call: &CallId) -> Result<bool, StoreError> {
+    let open = store.open_change_set(&turn.conversation).await?;
     Ok(open.is_some_and(|set| {
         set.planned.iter().any(|row| row.turn == turn.turn && row.call == *call)
     }))

@@ -18,12 +18,14 @@ use crate::error::Failure;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Turns that are queued or running, oldest first: at start, what the last run left.
+    /// Turns that are queued or running, oldest first: at start, what the last run left. Those of a
+    /// deleted conversation are left out: they wait until it is restored.
     pub async fn open_turns(&self) -> Result<Vec<OpenTurn>, StoreError> {
         read!(self, "look for open turns", |db| open(db))
     }
 
-    /// The turn of a conversation that counts as running.
+    /// The turn of a conversation that counts as running; `None` for a deleted conversation, in which
+    /// nothing can end.
     pub async fn running_turn(
         &self,
         conversation: &ConversationId,
@@ -170,7 +172,9 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
     sqlx::query(
         "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
          FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
-         WHERE t.status IN ('queued', 'running')
+         WHERE t.status IN ('queued', 'running') AND EXISTS (
+             SELECT 1 FROM conversation c WHERE c.id = t.conversation AND c.deleted_at IS NULL
+         )
          ORDER BY t.number",
     )
     .try_map(|row| from_row(&row))
@@ -200,7 +204,9 @@ async fn running(
     sqlx::query(
         "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
          FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
-         WHERE t.conversation = ? AND t.status = 'running'",
+         WHERE t.conversation = ? AND t.status = 'running' AND EXISTS (
+             SELECT 1 FROM conversation c WHERE c.id = t.conversation AND c.deleted_at IS NULL
+         )",
     )
     .bind(conversation.as_str())
     .try_map(|row| from_row(&row))

@@ -1,7 +1,7 @@
 //! Turns that were cut: taken up again from their rows, offered, left.
 
 use protocol::chat::conversation::{ChatItem, Interruption};
-use protocol::{TurnStatus, UserError};
+use protocol::{Timestamp, TurnStatus, UserError};
 use serde_json::json;
 use store::StoreError;
 
@@ -106,4 +106,23 @@ async fn a_cut_turn_of_a_version_that_is_not_shown_is_not_taken_up() {
         let offer = story.store.resume_offer(&conversation_id()).await.expect("read");
         assert_eq!(offer, taken_up, "version {number}");
     }
+}
+
+#[tokio::test]
+async fn a_resumed_turn_of_a_deleted_conversation_counts_as_open_once_that_is_restored() {
+    let story = interrupted_turn().await;
+    let results = [result("a", "Cut."), result("b", "Cut.")];
+    story.store.resume_turn(&"t1".into(), &results).await.expect("resumed");
+    let open = async |story: &TestConversation| {
+        let open = story.store.open_turns().await.expect("read").into_iter();
+        open.map(|turn| turn.turn.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(open(&story).await, ["t1", "t2"]);
+    story.store.delete(&conversation_id(), Timestamp(5)).await.expect("deleted");
+    let story = story.restart().await;
+    assert_eq!(open(&story).await, [""; 0]);
+    assert_eq!(story.begins().await, None);
+    story.store.restore(&conversation_id()).await.expect("restored");
+    assert_eq!(open(&story).await, ["t1", "t2"]);
+    assert_eq!(story.begins().await, Some("t1".into()));
 }
