@@ -97,6 +97,9 @@ const SPEECH_TOOLS: [&str; 3] = [SEND_MESSAGE, "end_conversation", "get_current_
 /// The question marks of Latin, East Asian, Arabic and Greek script.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 
+/// What the addresses of pages contain.
+const ADDRESS_MARKS: [&str; 2] = ["://", "www."];
+
 /// The tool that talks to the user.
 const SEND_MESSAGE: &str = "send_message";
 
@@ -231,7 +234,32 @@ fn has_acted(request: &ModelRequest, message: &str, reads: impl Fn(&str) -> bool
 /// Whether the message is a question by its punctuation. A question without a question mark is answered, and
 /// kept as well.
 fn is_question(message: &str) -> bool {
-    message.contains(QUESTION_MARKS)
+    message.split_whitespace().any(has_question_end)
+}
+
+/// Whether a question ends in the word, or with it. A question mark inside an address begins its query.
+fn has_question_end(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let is_address = ADDRESS_MARKS.iter().any(|mark| lower.contains(mark));
+    word.match_indices(QUESTION_MARKS).any(|(at, mark)| {
+        let rest = word.get(at + mark.len()..).unwrap_or_default();
+        match is_address {
+            true => !rest.contains(is_in_query),
+            false => !rest.starts_with(|next: char| is_in_query(next) && !is_unspaced(next)),
+        }
+    })
+}
+
+/// Whether the character goes on with the query of an address.
+fn is_in_query(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '=' | '&')
+}
+
+/// Whether the letter is of a script that sets no spaces: the next sentence follows a question mark at once.
+const fn is_unspaced(letter: char) -> bool {
+    matches!(letter,
+        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' // Kana, Han
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
 /// Whether a model has talked by a call since the message: then an empty answer may end its turn, at least

@@ -210,3 +210,48 @@ fn what_was_done_about_a_message_is_known_also_when_it_has_characters_that_nobod
         assert!(has_talked(&request(&settle), "remember milk"));
     }
 }
+
+#[test]
+fn a_search_is_work_for_a_question_and_not_for_a_link_with_a_query() {
+    let call = ToolCall { id: "1".into(), tool: "find_notes".into(), arguments: json!({}) };
+    let found = ContentBlock::Result {
+        call: call.id.clone(),
+        output: "Links.md: one place".into(),
+        is_error: false,
+    };
+    let has_searched_for = |message: &str| {
+        let user = |block| ModelMessage { role: Role::User, blocks: vec![block] };
+        let calls =
+            ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] };
+        let asked = user(ContentBlock::Text(message.to_owned()));
+        let messages = vec![asked, calls, user(found.clone())];
+        let request = ModelRequest { messages, ..ModelRequest::default() };
+        has_acted(&request, message, |tool| tool == "find_notes")
+    };
+    for mark in QUESTION_MARKS {
+        for message in [
+            format!("Read later: https://www.youtube.com/watch{mark}v=abc"),
+            format!("WWW.example.com/{mark}q=milk is worth a look"),
+            format!("(see https://example.com/a{mark}b=c&d=e)."),
+            format!("youtube.com/watch{mark}v=abc"),
+            format!("example.com/list{mark}2"),
+            format!("example.com/list{mark}=2"),
+            format!("example.com/страница{mark}запрос=1"),
+        ] {
+            assert!(!has_searched_for(&message), "{message}");
+        }
+        // The control: questions, also about a link.
+        for message in [
+            format!("Where is the milk{mark}"),
+            format!("Where is the milk{mark} I need it."),
+            format!("“Where{mark}”, she asks"),
+            format!("Where is the milk {mark}{mark}!"),
+            format!("Is https://example.com/watch{mark}v=abc among my notes{mark}"),
+            format!("Have I read https://example.com/watch{mark}v=abc{mark}"),
+            format!("(Have I read www.example.com{mark})"),
+            format!("牛乳はどこ{mark}教えて"),
+        ] {
+            assert!(has_searched_for(&message), "{message}");
+        }
+    }
+}
