@@ -5,6 +5,7 @@
 //! A token is taken for three and a half bytes. `real_model` runs the same against the real server.
 
 mod cut_characters;
+mod large_review;
 mod model_list;
 mod prompt_budget;
 mod quoted_calls;

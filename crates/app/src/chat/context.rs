@@ -7,7 +7,8 @@ use store::{AnswerableQuestion, DecisionRow, OpenChangeSet, TurnPlace};
 use vault::{Vault, VaultError};
 
 use crate::changes::diff::unified_diff;
-use crate::chat::prompt::{self, ContextBlock, QuestionStatus, StaleNote};
+use crate::chat::prompt::name_list::NameList;
+use crate::chat::prompt::{self, ContextBlock, DecisionLists, QuestionStatus, StaleNote};
 use crate::chat::send::UserMessage;
 use crate::hub::reply_matching::ReplyMatch;
 use crate::models::budget;
@@ -16,6 +17,9 @@ use crate::notes::sent_note::SentNote;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
+use name_ranks::{CalledNotes, NameRanks};
+
+mod name_ranks;
 
 /// The number of notes that a conversation has read and that are looked at again at most.
 const MAX_CHECKED_NOTES: usize = 200;
@@ -26,6 +30,16 @@ pub(crate) struct TurnContext {
     pub(crate) parts: Vec<MessagePart>,
     /// Where that of it comes from which is neither the user's nor ours.
     pub(crate) sources: Vec<Source>,
+}
+
+/// The user's decisions as a context block tells them.
+#[derive(Default)]
+struct ToldDecisions {
+    texts: Vec<String>,
+    /// The notes that are named.
+    named: Vec<NotePath>,
+    /// The notes whose text is quoted.
+    quoted: Vec<NotePath>,
 }
 
 impl VaultSession {
@@ -49,12 +63,21 @@ impl VaultSession {
         let asker = asked.as_ref().map(|row| row.question.turn.clone());
         let question = asked.and_then(|asked| question_status(asked, message));
         let asker = asker.filter(|_| question.is_some());
-        let decided = decisions.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
-        let decided: Vec<NotePath> = decided.cloned().collect();
-        let (decisions, quoted) = self.decision_texts(conversation, place, decisions).await?;
         let changed = self.stale_notes(conversation, place, &waiting).await?;
-        let told = decided.into_iter().chain(waiting.iter().cloned());
-        let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
+        let decided = decisions.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
+        let planned: BTreeSet<NotePath> = decided.chain(&waiting).cloned().collect();
+        let called = match planned.is_empty() && changed.is_empty() {
+            true => CalledNotes::default(),
+            false => self.called_notes(conversation, place).await?,
+        };
+        let ranks = self.name_ranks(conversation, planned, &called).await?;
+        let ToldDecisions { texts: decisions, named: decided, quoted } =
+            self.decision_texts(conversation, place, decisions, &ranks).await?;
+        let waiting = NameList::new(&waiting, |note| ranks.rank(note));
+        let told = decided.into_iter().chain(waiting.names().iter().cloned());
+        let told = told.chain(changed.iter().map(|note| note.path().clone()));
+        // No call that the turn hears of spelled these names: they are known only from the vault.
+        let named: Vec<NotePath> = told.filter(|note| !called.contain(note)).collect();
         let briefing = ContextBlock {
             now: prompt::time_text(&jiff::Zoned::now()),
             open_note,
@@ -66,7 +89,6 @@ impl VaultSession {
         };
         let block = MessagePart::Context { text: prompt::context_block(&briefing) };
         let parts = std::iter::once(block).chain(of_note).collect();
-        let named = self.named_by_vault(conversation, place, told).await?;
         let notes = quoted.into_iter().chain(named).chain(open).map(Source::Note);
         let attached = has_attachment(&message.text) && !message.origin.is_hub();
         let of_turns = self.sources_of(others.into_iter().chain(asker)).await?;
@@ -101,52 +123,46 @@ impl VaultSession {
         Ok(all)
     }
 
-    /// The notes whose names a turn at this place knows only from the vault, because no call that it
-    /// hears of spelled them: notes whose links were rewritten when another note changed, and notes
-    /// that another branch changes.
-    async fn named_by_vault(
+    /// The notes that the calls named which a turn at this place hears of. Calls do not name notes whose links were
+    /// rewritten when another note changed, nor those that another branch changes.
+    async fn called_notes(
         &self,
         conversation: &ConversationId,
         place: TurnPlace<'_>,
-        notes: Vec<NotePath>,
-    ) -> Result<Vec<NotePath>, UserError> {
-        if notes.is_empty() {
-            return Ok(notes);
-        }
+    ) -> Result<CalledNotes, UserError> {
         let given = self.store.path_arguments(conversation, place).await.map_err(store_error)?;
-        let is_given = |note: &NotePath| given.iter().any(|place| note.matches_spelling(place));
-        Ok(notes.into_iter().filter(|note| !is_given(note)).collect())
+        Ok(CalledNotes::from_arguments(&given))
     }
 
     /// The user's decisions; of notes that some model must not see, or that are gone and may be such by now,
-    /// only that. Beside it the notes that are quoted.
+    /// only that.
     async fn decision_texts(
         &self,
         conversation: &ConversationId,
         place: TurnPlace<'_>,
         decisions: &[DecisionRow],
-    ) -> Result<(Vec<String>, Vec<NotePath>), UserError> {
-        let mut texts = Vec::with_capacity(decisions.len());
-        let mut quoted = Vec::new();
+        ranks: &NameRanks<'_>,
+    ) -> Result<ToldDecisions, UserError> {
+        let mut told = ToldDecisions::default();
         for decision in decisions {
             let mut declined = self.store.rejected_parts(decision).await.map_err(store_error)?;
             let notes = declined.iter().map(|change| change.path.clone()).collect();
             let gone = self.missing_notes(conversation, place, notes).await?;
             declined.retain(|change| !gone.contains(&change.path));
-            let (vault, decision) = (self.privacy_guard.vault_for_any_model(), decision.clone());
+            let vault = self.privacy_guard.vault_for_any_model();
+            let lists = DecisionLists::new(decision, |note| ranks.rank(note));
+            told.named.extend(lists.names().cloned());
             let in_words = move || {
                 let shown = || declined.iter().filter(|change| !vault.hides(&change.path));
-                let text = prompt::decision_text(
-                    &decision,
-                    &shown().map(unified_diff).collect::<Vec<_>>(),
-                );
+                let diffs: Vec<String> = shown().map(unified_diff).collect();
+                let text = prompt::decision_text(&lists, &diffs);
                 (text, shown().map(|change| change.path.clone()).collect::<Vec<_>>())
             };
-            let (told, notes) = run_blocking(in_words).await?;
-            texts.push(told);
-            quoted.extend(notes);
+            let (text, notes) = run_blocking(in_words).await?;
+            told.texts.push(text);
+            told.quoted.extend(notes);
         }
-        Ok((texts, quoted))
+        Ok(told)
     }
 
     /// Notes that have changed since a turn before this place read or wrote them. Notes with pending
@@ -159,6 +175,7 @@ impl VaultSession {
         waiting: &[NotePath],
     ) -> Result<Vec<StaleNote>, UserError> {
         let mut seen = self.store.read_state(conversation, place).await.map_err(store_error)?;
+        let waiting: BTreeSet<&NotePath> = waiting.iter().collect();
         seen.retain(|path, _| !waiting.contains(path));
         let (vault, screened) = (self.vault.clone(), self.privacy_guard.vault_for_any_model());
         let mut changed = run_blocking(move || compare_with_disk(&vault, &screened, seen)).await?;

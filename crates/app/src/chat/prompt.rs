@@ -1,13 +1,17 @@
 //! The instructions for a turn, and the context block that is sent with the user's message.
 
+use std::collections::BTreeSet;
+
 use llm::ports::turn_policy::ToolDetail;
 use protocol::settings::HubSettings;
 use protocol::{Mode, NotePath, Origin, QuestionId, Source};
 use store::DecisionRow;
 
 use decision_sentence::DecisionSentence;
+use name_list::{NameList, NameRank};
 
 pub(crate) mod decision_sentence;
+pub(crate) mod name_list;
 #[cfg(test)]
 mod tests;
 
@@ -159,7 +163,7 @@ pub(crate) struct ContextBlock {
     /// Notes that are no longer as they were read.
     pub(crate) stale_notes: Vec<StaleNote>,
     /// Notes with pending changes.
-    pub(crate) pending_notes: Vec<NotePath>,
+    pub(crate) pending_notes: NameList,
     /// The rest of this month's budget, as text.
     pub(crate) budget_left: Option<String>,
 }
@@ -223,19 +227,13 @@ pub(crate) const OWN_CONTEXT_HEADING: &str = "Told by the user through the progr
 /// How the line begins that lists the notes with pending changes.
 pub(crate) const PENDING_PREFIX: &str = "Changes still waiting for the user's review: ";
 
-/// Stands between the notes of a list.
-pub(crate) const LIST_SEPARATOR: &str = ", ";
-
 /// The context block, as it is sent and stored with the user's message.
 pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     let mut lines = vec![format!("Time: {}", briefing.now)];
     lines.extend(briefing.open_note.clone());
     lines.extend(briefing.question.as_ref().map(question_text));
     lines.extend(briefing.decisions.iter().cloned());
-    let list = |what: &str, paths: Vec<&NotePath>| {
-        let paths: Vec<&str> = paths.into_iter().map(NotePath::as_str).collect();
-        (!paths.is_empty()).then(|| format!("{what}{}", paths.join(LIST_SEPARATOR)))
-    };
+    let list = |what: &str, notes: &NameList| (!notes.is_empty()).then(|| format!("{what}{notes}"));
     let otherwise = briefing.stale_notes.iter().filter_map(|note| match note {
         StaleNote::Otherwise(path) => Some(path),
         StaleNote::Gone(_) => None,
@@ -244,9 +242,12 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
         StaleNote::Gone(path) => Some(path),
         StaleNote::Otherwise(_) => None,
     });
-    lines.extend(list("Changed since you read them, so read them again: ", otherwise.collect()));
-    lines.extend(list("No longer there under their name: ", gone.collect()));
-    lines.extend(list(PENDING_PREFIX, briefing.pending_notes.iter().collect()));
+    // Every model may be told of these.
+    let otherwise = NameList::new(otherwise, |_| NameRank::default());
+    let gone = NameList::new(gone, |_| NameRank::default());
+    lines.extend(list("Changed since you read them, so read them again: ", &otherwise));
+    lines.extend(list("No longer there under their name: ", &gone));
+    lines.extend(list(PENDING_PREFIX, &briefing.pending_notes));
     lines.extend(
         briefing.budget_left.as_ref().map(|left| format!("Left of the monthly limit: {left}")),
     );
@@ -319,21 +320,46 @@ pub(crate) const REJECTED_END_TAG: &str = "</rejected>";
 /// The bytes of what was rejected that are told again.
 const MAX_REJECTED_BYTES: usize = 4_000;
 
+/// The notes of a decision as a context block lists them.
+pub(crate) struct DecisionLists {
+    applied: NameList,
+    applied_in_part: NameList,
+    rejected: NameList,
+    edited: NameList,
+}
+
+impl DecisionLists {
+    /// The lists of a decision; where one is long, the ranks say which of its notes are named.
+    pub(crate) fn new(decision: &DecisionRow, rank: impl Fn(&NotePath) -> NameRank) -> Self {
+        let DecisionRow { applied, rejected, edited, .. } = decision;
+        let of_applied: BTreeSet<&NotePath> = applied.iter().collect();
+        let of_rejected: BTreeSet<&NotePath> = rejected.iter().collect();
+        let (part, whole): (Vec<&NotePath>, Vec<_>) =
+            applied.iter().partition(|path| of_rejected.contains(path));
+        let rejected = rejected.iter().filter(|path| !of_applied.contains(path));
+        Self {
+            applied: NameList::new(whole, &rank),
+            applied_in_part: NameList::new(part, &rank),
+            rejected: NameList::new(rejected, &rank),
+            edited: NameList::new(edited, &rank),
+        }
+    }
+
+    /// The notes that are named.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &NotePath> {
+        let Self { applied, applied_in_part, rejected, edited } = self;
+        [applied, applied_in_part, rejected, edited].into_iter().flat_map(NameList::names)
+    }
+}
+
 /// A decision as text for the model. `declined` are the diffs of what was rejected in notes that
 /// were changed in part.
-pub(crate) fn decision_text(decision: &DecisionRow, declined: &[String]) -> String {
-    let DecisionRow { applied, rejected, edited, .. } = decision;
-    let list = |paths: &[&NotePath]| {
-        paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(LIST_SEPARATOR)
-    };
-    let (part, whole): (Vec<&NotePath>, Vec<_>) =
-        applied.iter().partition(|path| rejected.contains(path));
-    let rejected: Vec<&NotePath> = rejected.iter().filter(|path| !applied.contains(path)).collect();
+pub(crate) fn decision_text(decision: &DecisionLists, declined: &[String]) -> String {
     let sentence = DecisionSentence {
-        applied: list(&whole),
-        applied_in_part: list(&part),
-        rejected: list(&rejected),
-        edited: list(&edited.iter().collect::<Vec<_>>()),
+        applied: decision.applied.to_string(),
+        applied_in_part: decision.applied_in_part.to_string(),
+        rejected: decision.rejected.to_string(),
+        edited: decision.edited.to_string(),
     };
     let mut told = sentence.to_string();
     let mut room = MAX_REJECTED_BYTES;

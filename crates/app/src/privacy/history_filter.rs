@@ -200,6 +200,7 @@ impl MessageFilter<'_> {
         let names = NamesFilter {
             names: self.hidden.planned,
             view: self.hidden.view,
+            gone: &self.hidden.gone,
             withheld: self.withheld_calls,
             is_tainted: self.is_tainted,
         };

@@ -3,26 +3,31 @@
 //! A name may tell as much of a private note as a text does. So a model is told only names of changes whose
 //! call it hears and whose paths and text it may see. A name of which no plan is known any more counts as
 //! withheld once an earlier turn is. How many names are left out is not told: it may be the number of private
-//! notes that link to one that was moved.
+//! notes that link to one that was moved. So a list that has room for some of the notes only is told whole or not
+//! at all.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use protocol::{ContentHash, Message, MessagePart, NotePath, TurnId, UserError};
+use protocol::{ContentHash, Message, MessagePart, NotePath, Privacy, TurnId, UserError};
 use store::PlannedName;
 use vault::Vault;
 
-use super::hidden_names::REDACTED;
+use super::hidden_names::{HiddenNames, REDACTED};
 use super::withheld_plans::TurnCall;
 use super::{PrivacyGuard, PrivacyView};
+use crate::chat::prompt::PENDING_PREFIX;
 use crate::chat::prompt::decision_sentence::{DECISION_START, DecisionSentence};
-use crate::chat::prompt::{LIST_SEPARATOR, PENDING_PREFIX};
+use crate::chat::prompt::name_list::{LIST_SEPARATOR, OtherNotes};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
 /// Replaces the names, however many, of changes whose calls are withheld.
 const WITHHELD_NAMES: &str = "other notes (withheld)";
+
+/// Replaces a list that has room for some of the notes only, if one of them is hidden.
+const UNNAMED_NOTES: &str = "several notes";
 
 /// Replaces what the user decided where it cannot be told which names are in the sentence.
 const WITHHELD_DECISION: &str = "decided about changes that are withheld.";
@@ -74,8 +79,10 @@ impl PrivacyGuard {
         if view.hides_nothing() || lines.is_empty() {
             return Ok(PlannedNames::default());
         }
-        let mut planned = store.planned_names(&first.conversation).await.map_err(store_error)?;
-        planned.retain(|plan| lines.iter().any(|line| line.contains(plan.path.as_str())));
+        let listed = ListedNames::read(&lines);
+        let planned = store.planned_names(&first.conversation).await.map_err(store_error)?;
+        let judge = Arc::clone(view);
+        let planned = run_blocking(move || listed.relevant(planned, &judge)).await?;
         let here: HashSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
         let elsewhere = planned.iter().filter(|plan| !here.contains(&plan.turn));
         let elsewhere = elsewhere.map(|plan| (plan.turn.clone(), plan.call.clone())).collect();
@@ -126,6 +133,74 @@ impl PlannedNames {
     }
 }
 
+/// The names in the lists of context blocks.
+#[derive(Debug, Default)]
+struct ListedNames {
+    /// The names, split at the separators that they hold themselves.
+    parts: HashSet<String>,
+    /// Whether a list has room for some of the notes only.
+    is_cut: bool,
+    /// Whether a line has no list that can be read, so that it may name any note.
+    is_unreadable: bool,
+}
+
+impl ListedNames {
+    fn read(lines: &BTreeSet<&str>) -> Self {
+        let mut all = Self::default();
+        for line in lines {
+            if let Some(list) = line.strip_prefix(PENDING_PREFIX) {
+                all.add_list(list);
+                continue;
+            }
+            let Some(sentence) = DecisionSentence::parse(line) else {
+                all.is_unreadable = true;
+                continue;
+            };
+            let DecisionSentence { applied, applied_in_part, rejected, edited } = sentence;
+            for list in [applied, applied_in_part, rejected, edited] {
+                all.add_list(&list);
+            }
+        }
+        all
+    }
+
+    fn add_list(&mut self, list: &str) {
+        let (names, others) = OtherNotes::split(list);
+        self.is_cut |= others.is_some();
+        self.parts.extend(names.split(LIST_SEPARATOR).map(str::to_owned));
+    }
+
+    /// Whether the name may be in a list.
+    fn hold(&self, name: &str) -> bool {
+        self.is_unreadable || name.split(LIST_SEPARATOR).all(|part| self.parts.contains(part))
+    }
+
+    /// The plans that are looked at: those with a listed name. Where a list is cut, also those with a hidden name, and
+    /// those that alone give their call a text, which a model worded. The others only rewrite links.
+    fn relevant(&self, planned: Vec<PlannedName>, view: &PrivacyView) -> Vec<PlannedName> {
+        let mut texts: HashMap<TurnCall, usize> = HashMap::new();
+        for plan in planned.iter().filter(|plan| self.is_cut && plan.has_text) {
+            *texts.entry((plan.turn.clone(), plan.call.clone())).or_default() += 1;
+        }
+        let is_only_text = |plan: &PlannedName| {
+            plan.has_text && texts.get(&(plan.turn.clone(), plan.call.clone())) == Some(&1)
+        };
+        let is_relevant = |plan: &PlannedName| {
+            self.hold(plan.path.as_str())
+                || (self.is_cut && (is_only_text(plan) || hides_name(plan, view)))
+        };
+        planned.into_iter().filter(is_relevant).collect()
+    }
+}
+
+/// Whether a view hides one of the paths of a change, whatever text it gives the note.
+fn hides_name(plan: &PlannedName, view: &PrivacyView) -> bool {
+    let hides = |path: &NotePath| {
+        view.hidden_names.occur_in(path.as_str()) || view.rules.by_path(path) > view.max_privacy
+    };
+    [Some(&plan.path), plan.target.as_ref()].into_iter().flatten().any(hides)
+}
+
 /// Whether a view hides one of the paths of a change, or the text that it gives the note. Of a text that is no
 /// longer kept only the note itself can tell.
 fn is_hidden(plan: &PlannedName, texts: &KeptTexts, view: &PrivacyView, seen: &Vault) -> bool {
@@ -159,6 +234,8 @@ fn plan_lines(rows: &[Message]) -> BTreeSet<&str> {
 pub(super) struct NamesFilter<'a> {
     pub(super) names: &'a PlannedNames,
     pub(super) view: &'a PrivacyView,
+    /// The names of notes that are gone and may be hidden.
+    pub(super) gone: &'a HiddenNames,
     /// The calls of this history that are withheld.
     pub(super) withheld: &'a BTreeSet<TurnCall>,
     /// Whether the turn of the block, or one before it, looked at hidden notes.
@@ -192,6 +269,37 @@ impl NamesFilter<'_> {
 
     /// The list without those names. A name may hold separators, so the longest one that is known is taken.
     fn filter_list(&self, list: &str) -> String {
+        let (list, others) = OtherNotes::split(list);
+        let (mut told, mut hides, withholds) = self.visible_names(list);
+        let hides_any = others.is_some()
+            && (hides || withholds || told.iter().any(|name| self.occurs_hidden(name)));
+        match others {
+            Some(OtherNotes::Private) if self.view.max_privacy == Privacy::Open => hides = true,
+            // The number of the rest would tell how many names are left out.
+            Some(_) if hides_any => {
+                return if withholds { WITHHELD_NAMES } else { UNNAMED_NOTES }.to_owned();
+            }
+            Some(others) => told.push(others.as_str()),
+            None => {}
+        }
+        if withholds {
+            told.push(WITHHELD_NAMES);
+        } else if hides && told.is_empty() {
+            told.push(REDACTED);
+        }
+        told.join(LIST_SEPARATOR)
+    }
+
+    /// Whether a name is one that is redacted in every text.
+    fn occurs_hidden(&self, name: &str) -> bool {
+        self.view.hidden_names.occur_in(name) || self.gone.occur_in(name)
+    }
+
+    /// The names of a list that may be told, and whether others are hidden and withheld.
+    fn visible_names<'l>(&self, list: &'l str) -> (Vec<&'l str>, bool, bool) {
+        if list.is_empty() {
+            return (Vec::new(), false, false);
+        }
         let ends = list.match_indices(LIST_SEPARATOR).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([list.len()]).collect();
         let (mut told, mut left) = (Vec::new(), ends.as_slice());
@@ -212,12 +320,7 @@ impl NamesFilter<'_> {
             from = end + LIST_SEPARATOR.len();
             left = left.get(at + 1..).unwrap_or_default();
         }
-        if withholds {
-            told.push(WITHHELD_NAMES);
-        } else if hides && told.is_empty() {
-            told.push(REDACTED);
-        }
-        told.join(LIST_SEPARATOR)
+        (told, hides, withholds)
     }
 
     fn judge(&self, name: &str) -> NameVisibility {
@@ -238,14 +341,21 @@ impl NamesFilter<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
+    use protocol::PrivateRules;
     use protocol::settings::PrivateSettings;
-    use protocol::{Privacy, PrivateRules};
 
     use super::*;
-    use crate::privacy::hidden_names::HiddenNames;
 
     fn call(name: &str) -> TurnCall {
         (TurnId::from("t"), name.into())
+    }
+
+    fn plan(path: &str, by: &str) -> PlannedName {
+        let (turn, call) = call(by);
+        let path = NotePath::parse(path).expect("a path");
+        PlannedName { path, target: None, turn, call, has_text: false, after: None }
     }
 
     /// A view to which `Diary` is hidden.
@@ -262,18 +372,15 @@ mod tests {
 
     /// The block as it is told after calls planned these changes, of which the call `private` is withheld.
     fn told(planned: &[(&str, &str)], block: &str, is_tainted: bool) -> String {
-        let plan = |(path, by): &(&str, &str)| {
-            let (turn, call) = call(by);
-            let path = NotePath::parse(path).expect("a path");
-            PlannedName { path, target: None, turn, call, has_text: false, after: None }
-        };
-        let planned = planned.iter().map(plan).collect();
+        let planned = planned.iter().map(|(path, by)| plan(path, by)).collect();
         let withheld = BTreeSet::from([call("private")]);
         let view = view();
         let names = PlannedNames::new(planned, &BTreeSet::new(), |plan| {
             view.rules.by_path(&plan.path) > Privacy::Open
         });
-        let filter = NamesFilter { names: &names, view: &view, withheld: &withheld, is_tainted };
+        let gone = HiddenNames::new(&[NotePath::parse("Gone.md").expect("a path")], &[]);
+        let (names, view, gone) = (&names, &view, &gone);
+        let filter = NamesFilter { names, view, gone, withheld: &withheld, is_tainted };
         filter.filter_block(block).unwrap_or_else(|| block.to_owned())
     }
 
@@ -318,5 +425,72 @@ mod tests {
         assert_eq!(told(&planned, &other, false), other);
         let withheld = format!("{DECISION_START}{WITHHELD_DECISION}");
         assert_eq!(told(&planned, &other, true), withheld);
+    }
+
+    #[test]
+    fn a_list_that_is_cut_tells_no_number_of_hidden_names() {
+        let planned =
+            [("a.md", "open"), ("b.md", "open"), ("Diary", "open"), ("c, d.md", "private")];
+        let list = |names: &str| format!("{PENDING_PREFIX}{names}");
+        for (names, expected) in [
+            ("a.md, b.md, and other notes", "a.md, b.md, and other notes"),
+            ("a.md, Diary, and other notes", "several notes"),
+            ("a.md, b.md, Gone.md, and other notes", "several notes"),
+            ("a.md, c, d.md, and other notes", "other notes (withheld)"),
+            ("a.md, Diary, and other private notes", "a.md"),
+            ("Diary, and other private notes", "(a private note)"),
+        ] {
+            assert_eq!(told(&planned, &list(names), false), list(expected), "{names}");
+        }
+        let decision = format!("{DECISION_START}applied the changes to a.md, and other notes.");
+        assert_eq!(told(&planned, &decision, false), decision);
+    }
+
+    #[test]
+    fn of_a_list_that_is_cut_what_a_call_worded_and_hidden_names_are_looked_at_too() {
+        let text = |path: &str, by: &str| PlannedName { has_text: true, ..plan(path, by) };
+        let planned = [
+            text("a.md", "move"),
+            text("b.md", "move"),
+            text("Diary/c.md", "move"),
+            text("new.md", "write"),
+        ];
+        let relevant = |list: &str| {
+            let line = format!("{PENDING_PREFIX}{list}");
+            let listed = ListedNames::read(&BTreeSet::from([line.as_str()]));
+            let found = listed.relevant(planned.to_vec(), &view());
+            found.into_iter().map(|plan| plan.path.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(relevant("a.md, and other notes"), ["a.md", "Diary/c.md", "new.md"]);
+        assert_eq!(relevant("a.md"), ["a.md"]);
+    }
+
+    /// How often a time is taken: other programs disturb, and the shortest counts.
+    const ATTEMPTS: usize = 5;
+    /// The growth that is allowed for eight times the names. The time that is linear grows to the eightfold, the
+    /// quadratic one to the 64-fold.
+    const MAX_GROWTH: u32 = 24;
+
+    /// The time to look up planned names in a line of before that lists all of them.
+    fn time_for_names(count: usize) -> Duration {
+        let names: Vec<String> = (0..count).map(|n| format!("Projects/Note {n}.md")).collect();
+        let planned: Vec<PlannedName> = names.iter().map(|name| plan(name, "open")).collect();
+        let line = format!("{PENDING_PREFIX}{}", names.join(LIST_SEPARATOR));
+        let (lines, view) = (BTreeSet::from([line.as_str()]), view());
+        let measure = |_| {
+            let planned = planned.clone();
+            let begun = Instant::now();
+            let found = ListedNames::read(&lines).relevant(planned, &view);
+            let took = begun.elapsed();
+            assert_eq!(found.len(), count);
+            took
+        };
+        (0..ATTEMPTS).map(measure).min().expect("a time")
+    }
+
+    #[test]
+    fn the_time_to_look_names_up_grows_as_their_number() {
+        let (few, many) = (time_for_names(1_000), time_for_names(8_000));
+        assert!(many < few * MAX_GROWTH, "{few:?} for 1,000 names, {many:?} for 8,000");
     }
 }

@@ -90,12 +90,16 @@ impl NotePath {
     /// Whether a text is this path, without regard to case, `.md`, slashes around it and a `./` before it.
     #[must_use]
     pub fn matches_spelling(&self, text: &str) -> bool {
-        let bare = |text: &str| {
-            let text = text.trim();
-            let text = text.strip_prefix("./").unwrap_or(text).trim_matches('/').to_lowercase();
-            text.strip_suffix(".md").map(str::to_owned).unwrap_or(text)
-        };
-        bare(text) == bare(self.as_str())
+        Self::spelling_key(text) == Self::spelling_key(&self.spelled)
+    }
+
+    /// Equal for two texts if [`Self::matches_spelling`] takes one for the path that the other is, so that many can be
+    /// looked up at once.
+    #[must_use]
+    pub fn spelling_key(text: &str) -> String {
+        let text = text.trim();
+        let text = text.strip_prefix("./").unwrap_or(text).trim_matches('/').to_lowercase();
+        text.strip_suffix(".md").map(str::to_owned).unwrap_or(text)
     }
 
     /// The last part without `.md`: the name a person uses.

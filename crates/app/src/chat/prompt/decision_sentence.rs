@@ -109,6 +109,12 @@ mod tests {
             ["a.md, d.md", "b.md", "c.md", "a.md, b.md"],
             ["a.md", "", "c.md", ""],
             ["a.md", "b.md", "", "b.md"],
+            [
+                "a.md, and other notes",
+                "b.md, and other notes",
+                "and other private notes",
+                "a.md, and other notes",
+            ],
         ] {
             let written = sentence(lists);
             assert_eq!(DecisionSentence::parse(&written.to_string()), Some(written), "{lists:?}");

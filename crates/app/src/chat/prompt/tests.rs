@@ -81,7 +81,7 @@ fn briefing() -> ContextBlock {
         question: None,
         decisions: Vec::new(),
         stale_notes: Vec::new(),
-        pending_notes: Vec::new(),
+        pending_notes: NameList::default(),
         budget_left: None,
     }
 }
@@ -89,13 +89,13 @@ fn briefing() -> ContextBlock {
 #[test]
 fn the_block_says_what_changed_since() {
     let briefing = ContextBlock {
-        decisions: vec![decision_text(&row(&["a.md"], &["b.md"], &[]), &[])],
+        decisions: vec![decision_text(&lists(&row(&["a.md"], &["b.md"], &[])), &[])],
         stale_notes: vec![
             StaleNote::Otherwise(path("d.md")),
             StaleNote::Gone(path("f.md")),
             StaleNote::Otherwise(path("e.md")),
         ],
-        pending_notes: vec![path("c.md")],
+        pending_notes: NameList::new(&[path("c.md")], |_| NameRank::default()),
         ..briefing()
     };
     assert_eq!(
@@ -105,6 +105,10 @@ fn the_block_says_what_changed_since() {
          read them again: d.md, e.md\nNo longer there under their name: f.md\nChanges still \
          waiting for the user's review: c.md\n</context>"
     );
+}
+
+fn lists(decision: &DecisionRow) -> DecisionLists {
+    DecisionLists::new(decision, |_| NameRank::default())
 }
 
 fn row(applied: &[&str], rejected: &[&str], edited: &[&str]) -> DecisionRow {
@@ -121,7 +125,7 @@ fn row(applied: &[&str], rejected: &[&str], edited: &[&str]) -> DecisionRow {
 
 #[test]
 fn a_decision_on_hunks_tells_what_was_rejected_and_what_the_user_wrote() {
-    let some = row(&["a.md", "b.md"], &["b.md", "c.md"], &["a.md"]);
+    let some = lists(&row(&["a.md", "b.md"], &["b.md", "c.md"], &["a.md"]));
     let diff = "--- a/b.md\n+++ b/b.md\n@@ -1 +1 @@\n-one\n+two\n".to_owned();
     assert_eq!(
         decision_text(&some, std::slice::from_ref(&diff)),
@@ -134,6 +138,25 @@ fn a_decision_on_hunks_tells_what_was_rejected_and_what_the_user_wrote() {
     );
     let long = decision_text(&some, &[diff, "x".repeat(MAX_REJECTED_BYTES)]);
     assert!(long.ends_with("</rejected>\nMore was rejected. Look at the notes."), "{long}");
+}
+
+#[test]
+fn the_block_stays_short_however_many_notes_were_planned_and_decided() {
+    let names: Vec<String> = (0..5_000).map(|n| format!("Projects/Garden/Note {n}.md")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (applied, rejected) = names.split_at(2_500);
+    let notes: Vec<NotePath> = names.iter().map(|name| path(name)).collect();
+    let block = context_block(&ContextBlock {
+        decisions: vec![decision_text(&lists(&row(applied, rejected, applied)), &[])],
+        stale_notes: notes.iter().cloned().map(StaleNote::Otherwise).collect(),
+        pending_notes: NameList::new(&notes, |_| NameRank::default()),
+        ..briefing()
+    });
+    assert!(block.len() < 10_000, "{} bytes", block.len());
+    assert_eq!(block.matches(", and other notes").count(), 5, "{block}");
+    for number in ["2450", "4950", "5000"] {
+        assert!(!block.contains(number), "it tells no number: {block}");
+    }
 }
 
 #[test]
