@@ -86,8 +86,9 @@ function sameChanges(
       const { change } = equal;
       const key = JSON.stringify(change);
       const one = found.get(key) ?? { change, times: 0, places: [] };
-      const places = [...one.places, { path: note.path, index, hunk }];
-      found.set(key, { change, times: one.times + equal.times, places });
+      one.times += equal.times;
+      one.places.push({ path: note.path, index, hunk });
+      found.set(key, one);
     }
   }
   return [...found]
@@ -96,6 +97,19 @@ function sameChanges(
       return { ...one, id: `same:${id}`, notes: paths.size };
     })
     .filter((one) => one.notes >= several);
+}
+
+/** The hunks among these of each note. */
+export function hunksByNote(
+  places: readonly HunkKey[],
+): ReadonlyMap<NotePath, ReadonlySet<number>> {
+  const found = new Map<NotePath, Set<number>>();
+  for (const { path, index } of places) {
+    const hunks = found.get(path);
+    if (hunks) hunks.add(index);
+    else found.set(path, new Set([index]));
+  }
+  return found;
 }
 
 function placeKey({ path, index }: HunkKey): string {
@@ -121,7 +135,9 @@ export function groupByUnit<Change extends Belonging>(
   const units = new Map<string, Change[]>();
   changes.forEach((change, index) => {
     const key = change.unit === null ? `alone:${index}` : `unit:${change.unit}`;
-    units.set(key, [...(units.get(key) ?? []), change]);
+    const unit = units.get(key);
+    if (unit) unit.push(change);
+    else units.set(key, [change]);
   });
   return [...units.values()].flatMap((unit) => {
     const lead = unit.find((change) => groupOf(change.kind) === 'moved') ?? unit[0];
@@ -138,7 +154,7 @@ function pathsOf({ lead, others }: Together<NoteDiff>): NotePath[] {
   return [lead.path, ...others.map((note) => note.path)];
 }
 
-/** The notes that are decided together with each note, itself included. */
+/** The notes that are decided together with each note, itself included: one array for all notes of a unit. */
 export function unitsOf(notes: readonly NoteDiff[]): ReadonlyMap<NotePath, readonly NotePath[]> {
   const units = groupByUnit(notes).map(pathsOf);
   return new Map(units.flatMap((paths) => paths.map((path) => [path, paths] as const)));

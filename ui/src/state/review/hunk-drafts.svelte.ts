@@ -3,6 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 
 import type { NoteDiff, NotePath } from '../../ipc/bindings';
 import { hunkId } from './hunk-id';
+import type { ReviewNotes } from './review-notes';
 
 /** The lines that are being written for one hunk. */
 export interface HunkDraft {
@@ -41,10 +42,15 @@ export class HunkDrafts {
 
   /** Begins to edit a hunk, with these lines; one that is being edited already keeps its own. */
   begin(note: NoteDiff, index: number, text: string): void {
+    if (this.resume(note, index, text)) this.#onchange();
+  }
+
+  /** As `begin`, for lines that lost their hunk; `follow` is next. Returns whether the draft is a new one. */
+  resume(note: NoteDiff, index: number, text: string): boolean {
     const id = hunkId(note, index);
-    if (this.#open.has(id)) return;
+    if (this.#open.has(id)) return false;
     this.#open.set(id, { path: note.path, line: note.hunks[index]?.oldStart ?? 0, text });
-    this.#onchange();
+    return true;
   }
 
   write(note: NoteDiff, index: number, text: string): void {
@@ -65,9 +71,9 @@ export class HunkDrafts {
 
   /** Other changes are pending: where the lines of a hunk are others now, its draft goes on at the nearest hunk
    * of its note. It ends with the pending changes of the note. */
-  follow(notes: readonly NoteDiff[]): void {
+  follow(notes: ReviewNotes): void {
     for (const [id, draft] of [...this.#open]) {
-      const note = notes.find(({ path }) => path === draft.path);
+      const note = notes.get(draft.path);
       const hunks = note ? hunksOf(note) : [];
       if (hunks.some((hunk) => hunk.id === id)) continue;
       this.#open.delete(id);

@@ -14,12 +14,13 @@ import {
   decisions,
   type HunkKey,
   type HunkPosition,
+  hunksByNote,
   isByHunk,
   isRemoval,
-  unitsOf,
 } from './decisions';
 import { HunkDrafts } from './hunk-drafts.svelte';
 import { hunkId } from './hunk-id';
+import { ReviewNotes } from './review-notes';
 import type { StoredDecisions } from './stored-decisions';
 
 export type Acceptance = 'accept' | 'reject';
@@ -39,8 +40,7 @@ export class ReviewDecisions {
   /** Hunks that are being edited. */
   readonly drafts = new HunkDrafts(() => this.#keep());
   readonly #byNote = new SvelteMap<NotePath, readonly KeptChoice[]>();
-  #notes: readonly NoteDiff[] = [];
-  #units = unitsOf([]);
+  #notes = new ReviewNotes([]);
   #review: ChangeSetId | null = null;
   /** The hunks that were decided with the last submission. */
   readonly #submitted = new SvelteSet<string>();
@@ -64,7 +64,9 @@ export class ReviewDecisions {
 
   /** The decision about one hunk of a note. */
   hunk(path: NotePath, index: number): HunkChoice | null {
-    return this.#choices(path)[index] ?? null;
+    const note = this.#editedNote(path);
+    if (note && this.drafts.of(note, index) !== null) return null;
+    return choiceOf(this.#byNote.get(path)?.[index] ?? null);
   }
 
   /** The lines that the user wrote for a hunk, whatever is decided about it; `null` where there are none. */
@@ -99,9 +101,10 @@ export class ReviewDecisions {
    * edited are accepted as they are, also after they were rejected. */
   decide(path: NotePath, acceptance: Acceptance): void {
     const choice = this.of(path) === acceptance ? null : acceptance;
-    for (const one of this.#units.get(path) ?? [path]) {
+    for (const one of this.#notes.unit(path)) {
       this.#give(one, (before) => decided(before, choice));
     }
+    this.#keep();
   }
 
   /** The same for single hunks, wherever they are. */
@@ -135,33 +138,39 @@ export class ReviewDecisions {
   }
 
   #decideEach(places: readonly HunkKey[], choice: Acceptance | null): void {
-    for (const { path, index } of places) {
-      this.#give(path, (before, at) => (at === index ? decided(before, choice) : before));
+    for (const [path, indexes] of hunksByNote(places)) {
+      this.#give(path, (before, at) => (indexes.has(at) ? decided(before, choice) : before));
     }
+    this.#keep();
   }
 
   /** Decides one hunk of a note. */
   choose(path: NotePath, index: number, choice: HunkChoice | null): void {
     this.#give(path, (before, at) => (at === index ? choice : before));
+    this.#keep();
   }
 
   /** Accepts everything, except what takes something away: that is decided on its own. */
   acceptAll(): void {
-    const removed = decisions(this.#notes).notes.filter(isRemoval);
-    const kept = removed.flatMap(({ lead, others }) => [lead, ...others]);
-    for (const { path } of this.#notes.filter((note) => !kept.includes(note))) {
-      this.#give(path, (before) => decided(before, 'accept'));
+    const removed = decisions(this.#notes.all).notes.filter(isRemoval);
+    const left = new Set(removed.flatMap(({ lead, others }) => [lead, ...others]));
+    for (const note of this.#notes.all) {
+      if (!left.has(note)) this.#give(note.path, (before) => decided(before, 'accept'));
     }
+    this.#keep();
   }
 
   rejectAll(): void {
-    for (const { path } of this.#notes) this.#give(path, (before) => decided(before, 'reject'));
+    for (const { path } of this.#notes.all) {
+      this.#give(path, (before) => decided(before, 'reject'));
+    }
+    this.#keep();
   }
 
   /** All of it, as it is told to the application. */
   told(): NoteDecision[] {
     return [...this.#byNote.keys()].flatMap((path) => {
-      const note = this.#notes.find((one) => one.path === path);
+      const note = this.#notes.get(path);
       const choices = this.#choices(path);
       if (!note || choices.every((choice) => choice === null)) return [];
       return [{ path, seen: note.seen, decision: toldOf(choices) }];
@@ -171,7 +180,7 @@ export class ReviewDecisions {
   /** As `told`, to be carried out now: lines of a hunk that goes then went with it. */
   submit(): NoteDecision[] {
     this.#submitted.clear();
-    for (const note of this.#notes) {
+    for (const note of this.#notes.all) {
       this.#choices(note.path).forEach((choice, at) => {
         if (choice !== null) this.#submitted.add(hunkId(note, at));
       });
@@ -182,16 +191,15 @@ export class ReviewDecisions {
   /** Another review is before the user: a decision stays only where nothing of it did change, and the lines that the
    * user wrote stay without it. */
   follow(review: Review | null): void {
-    const notes = review?.notes ?? [];
-    const units = unitsOf(notes);
+    const notes = new ReviewNotes(review?.notes ?? []);
+    const unchanged = notes.unchangedSince(this.#notes);
     for (const [path, choices] of [...this.#byNote]) {
-      const looked = print(this.#notes, this.#units.get(path));
-      if (print(notes, units.get(path)) === looked) continue;
+      if (unchanged.has(path)) continue;
       this.#byNote.delete(path);
-      const [old, note] = [this.#notes, notes].map((all) => all.find((one) => one.path === path));
+      const [old, note] = [this.#notes.get(path), notes.get(path)];
       if (review?.id === this.#review && old && note) this.#keepLines(old, note, choices);
     }
-    [this.#notes, this.#units] = [notes, units];
+    this.#notes = notes;
     const before = this.#review;
     this.#review = review?.id ?? null;
     if (review && review.id !== before) this.#restore(review.id);
@@ -210,7 +218,7 @@ export class ReviewDecisions {
       const id = hunkId(old, index);
       const at = ids.indexOf(id);
       if (at >= 0 && at < kept.length) kept[at] = { undecided: own };
-      else if (!this.#submitted.delete(id)) this.drafts.begin(old, index, own);
+      else if (!this.#submitted.delete(id)) this.drafts.resume(old, index, own);
     });
     if (kept.some((one) => one !== null)) this.#byNote.set(note.path, kept);
   }
@@ -218,36 +226,40 @@ export class ReviewDecisions {
   /** The decisions about a note, without those about hunks that are being edited. */
   #choices(path: NotePath): Choices {
     const choices = (this.#byNote.get(path) ?? []).map(choiceOf);
-    const note = this.drafts.any ? this.#notes.find((one) => one.path === path) : undefined;
+    const note = this.#editedNote(path);
     return note
       ? choices.map((choice, at) => (this.drafts.of(note, at) === null ? choice : null))
       : choices;
   }
 
+  /** The note, where any hunk of the review is being edited. */
+  #editedNote(path: NotePath): NoteDiff | undefined {
+    return this.drafts.any ? this.#notes.get(path) : undefined;
+  }
+
+  /** Whoever changes decisions keeps them once, after the last of them. */
   #give(path: NotePath, choice: (before: KeptChoice, at: number) => KeptChoice): void {
-    const note = this.#notes.find((one) => one.path === path);
+    const note = this.#notes.get(path);
     const places = note ? placesIn(note) : 1;
     const before = this.#byNote.get(path);
     const now = Array.from({ length: places }, (_, at) => choice(before?.[at] ?? null, at));
     if (now.every((one) => one === null)) this.#byNote.delete(path);
     else this.#byNote.set(path, now);
-    this.#keep();
   }
 
   /** Restores the decisions about exactly these changes, where all that belongs together was kept. */
   #restore(changeSet: ChangeSetId): void {
     this.drafts.restore(this.#kept?.draftsOf(changeSet) ?? []);
     const kept = (this.#kept?.of(changeSet) ?? []).filter(({ path, seen, choices }) => {
-      const note = this.#notes.find((one) => one.path === path);
+      const note = this.#notes.get(path);
       const same = note?.seen === seen && placesIn(note) === choices.length;
       if (note && !same) this.#editAgain(note, choices);
       return same;
     });
+    const paths = new Set(kept.map(({ path }) => path));
+    const whole = this.#notes.inUnitsWhere((path) => paths.has(path));
     for (const { path, choices } of kept) {
-      const whole = (this.#units.get(path) ?? [path]).every((one) =>
-        kept.some(({ path: at }) => at === one),
-      );
-      if (whole) this.#byNote.set(path, choices);
+      if (whole.has(path)) this.#byNote.set(path, choices);
     }
   }
 
@@ -256,7 +268,7 @@ export class ReviewDecisions {
     choices.forEach((choice, index) => {
       const own = ownLines(choice);
       const at = Math.min(index, note.hunks.length - 1);
-      if (own !== null && at >= 0) this.drafts.begin(note, at, own);
+      if (own !== null && at >= 0) this.drafts.resume(note, at, own);
     });
   }
 
@@ -265,7 +277,7 @@ export class ReviewDecisions {
       this.#kept?.clear();
       return;
     }
-    const notes = this.#notes.flatMap(({ path, seen }) => {
+    const notes = this.#notes.all.flatMap(({ path, seen }) => {
       const choices = this.#byNote.get(path);
       return choices ? [{ path, seen, choices }] : [];
     });
@@ -276,11 +288,6 @@ export class ReviewDecisions {
 /** How many decisions a note takes. */
 function placesIn(note: NoteDiff): number {
   return isByHunk(note) ? note.hunks.length : 1;
-}
-
-/** The state of these notes when the user looked. */
-function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): string {
-  return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
 }
 
 function acceptanceOf(choice: HunkChoice | null): Acceptance | null {
