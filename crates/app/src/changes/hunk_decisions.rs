@@ -53,8 +53,8 @@ pub(crate) fn split_change(
     })
 }
 
-/// The text with line breaks as those around it have them; the last line of a note that ends
-/// without one has none.
+/// The lines of the text, blank ones at its end too, with line breaks as those around them have them; behind
+/// the last line of a note that ends without one there is none.
 fn with_line_endings_of(text: &str, like: &[&[u8]], is_last: bool) -> Vec<u8> {
     if text.is_empty() {
         return Vec::new();
@@ -62,7 +62,9 @@ fn with_line_endings_of(text: &str, like: &[&[u8]], is_last: bool) -> Vec<u8> {
     let ends = |end: &[u8]| like.iter().any(|line| line.ends_with(end));
     let line_break = if ends(b"\r\n") { "\r\n" } else { "\n" };
     let open = is_last && like.last().is_some_and(|line| !line.ends_with(b"\n"));
-    let mut out = text.lines().collect::<Vec<_>>().join(line_break);
+    // `str::lines` would take a blank last line for the end of the one above.
+    let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let mut out = lines.collect::<Vec<_>>().join(line_break);
     if !open {
         out.push_str(line_break);
     }
@@ -72,8 +74,23 @@ fn with_line_endings_of(text: &str, like: &[&[u8]], is_last: bool) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde::Deserialize;
 
     use super::*;
+
+    /// The window shows the lines that the same table tells: both must agree.
+    const TABLE: &str = include_str!("hunk_decisions/cases.json");
+
+    /// A change of one hunk, the text that the user wrote for it, and the note that this makes. The window reads how
+    /// it shows the hunk then.
+    #[derive(Deserialize)]
+    struct EditedHunkCase {
+        name: String,
+        before: String,
+        after: String,
+        text: String,
+        written: String,
+    }
 
     const ACCEPT: HunkDecision = HunkDecision::Accept;
     const REJECT: HunkDecision = HunkDecision::Reject;
@@ -107,10 +124,18 @@ mod tests {
     #[test]
     fn what_the_user_writes_is_broken_into_lines_as_the_note_is() {
         assert_eq!(taken("a\r\n", "b\r\n", &[edit("x\ny")])[0], "x\r\ny\r\n");
-        assert_eq!(taken("a\nb", "a\nc", &[edit("x\ny\n")])[0], "a\nx\ny");
+        assert_eq!(taken("a\nb\n", "a\nc\n", &[edit("x\r\ny\r\n")])[0], "a\nx\ny\n\n");
+        assert_eq!(taken("a\nb", "a\nc", &[edit("x\ny")])[0], "a\nx\ny");
         assert_eq!(taken("a\nb\nc\n", "a\nc\n", &[edit("x")])[0], "a\nx\nc\n");
-        assert_eq!(taken("a\nb\nc\n", "a\nB\nc\n", &[edit("")])[0], "a\nc\n");
         assert_eq!(taken("", "new\n", &[edit("mine")])[0], "mine\n");
+    }
+
+    #[test]
+    fn every_line_that_the_window_shows_is_written() {
+        let cases: Vec<EditedHunkCase> = serde_json::from_str(TABLE).expect("a table");
+        for EditedHunkCase { name, before, after, text, written } in cases {
+            assert_eq!(taken(&before, &after, &[edit(&text)])[0], written, "{name}");
+        }
     }
 
     fn note() -> impl Strategy<Value = Vec<u8>> {
