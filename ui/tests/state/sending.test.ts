@@ -131,6 +131,30 @@ describe('sending', () => {
     expect(session.drafts.mentions).toEqual([]);
   });
 
+  it('has every file that was attached, also of one name, and the same one once', async () => {
+    const file = (text: string): File => new File([text], 'list.txt');
+    await session.drafts.attachFiles([file('milk'), file('bread'), file('milk')]);
+    const [bread, milk] = ['bread', 'milk'].map((text) => ({
+      type: 'file',
+      name: 'list.txt',
+      text,
+    }));
+    expect(session.drafts.mentions).toEqual([bread, milk]);
+    session.draft = 'Which of these?';
+    const sending = session.send();
+    await session.drafts.attachFiles([file('eggs')]);
+    await sending;
+    const [first, second] = ['list.txt\n```\nbread', 'list.txt (2)\n```\nmilk'];
+    const text = `Which of these?\n\nAttached file: ${first}\n\`\`\`\n\nAttached file: ${second}\n\`\`\``;
+    expect(host.asked('sendMessage')).toMatchObject([{ text }]);
+    // One more of the name came while the message was being stored: it is for the next one.
+    expect(session.drafts.mentions).toMatchObject([{ text: 'eggs' }]);
+    session.drafts.drop({ type: 'file', name: 'list.txt', text: 'milk' });
+    expect(session.drafts.mentions, 'another text').toHaveLength(1);
+    session.drafts.drop({ type: 'file', name: 'list.txt', text: 'eggs' });
+    expect(session.drafts.mentions).toEqual([]);
+  });
+
   it('leaves the draft of a new conversation alone when its first message was not of it', async () => {
     session.openNew();
     session.draft = 'For a new one';

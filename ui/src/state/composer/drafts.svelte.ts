@@ -123,7 +123,7 @@ export class Drafts {
     this.#asked = null;
   }
 
-  /** The same thing twice is attached once. */
+  /** The same thing twice is attached once; two texts are two files, also under one name. */
   attach(mention: Mention, where = this.#here): void {
     this.#attached.set(where, [...without(this.#attached.get(where), mention), mention]);
   }

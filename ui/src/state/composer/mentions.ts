@@ -23,7 +23,7 @@ export const mentionIcons: Readonly<Record<Mention['type'], IconName>> = {
   file: 'clip',
 };
 
-/** The same for two mentions of one thing. */
+/** The same for two mentions of one thing; files are one thing where name and text are the same. */
 export function mentionKey(mention: Mention): string {
   switch (mention.type) {
     case 'note':
@@ -34,7 +34,7 @@ export function mentionKey(mention: Mention): string {
     case 'conversation':
       return `conversation:${mention.id}`;
     case 'file':
-      return `file:${mention.name}`;
+      return `file:${mention.name.length}:${mention.name}${mention.text}`;
     default:
       return mention satisfies never;
   }
@@ -72,6 +72,20 @@ export function mentionName(mention: Mention): string {
     default:
       return mention satisfies never;
   }
+}
+
+/** For each of these its name, for people and models: of several files with one name each has a number behind it but
+ * the first. */
+export function mentionNames(mentions: readonly Mention[]): string[] {
+  const taken = new Set<string>();
+  return mentions.map((mention) => {
+    if (mention.type !== 'file') return mentionName(mention);
+    const name = mention.name.replace(/\s+/g, ' ');
+    let own = name;
+    for (let number = 2; taken.has(own); number += 1) own = `${name} (${number})`;
+    taken.add(own);
+    return own;
+  });
 }
 
 /** How it is named inside a command, where there is no model to be told of it. */
@@ -127,7 +141,10 @@ export function withMentions(
     return isClear ? text.replaceAll(label, () => reference(one)) : text;
   }, typed);
   const named = attached.filter(({ type }) => type !== 'file').map(reference);
-  const files = attached.flatMap((one) => (one.type === 'file' ? [attachedText(one)] : []));
+  const names = mentionNames(attached);
+  const files = attached.flatMap((one, at) =>
+    one.type === 'file' ? [attachedText(names[at] ?? one.name, one.text)] : [],
+  );
   return [body, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
 }
 
@@ -155,10 +172,10 @@ interface Attached {
 }
 
 /** The fence is longer than any in the text: nothing in it can end it. */
-function attachedText({ name, text }: Attached): string {
+function attachedText(name: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  return `Attached file: ${name.replace(/\s+/g, ' ')}\n${fence}\n${text}\n${fence}`;
+  return `Attached file: ${name}\n${fence}\n${text}\n${fence}`;
 }
 
 /** The parts of a sent message: its text, and the files behind it. */

@@ -5,6 +5,8 @@ import {
   findMentionText,
   linkedConversation,
   type Mention,
+  mentionKey,
+  mentionNames,
   mentionQueryAt,
   mentionText,
   withMentions,
@@ -67,6 +69,33 @@ describe('the mentions of a message', () => {
         { name: 'b.csv', text: '1,2' },
       ],
     });
+  });
+
+  it('has each file of one name under a name of its own', () => {
+    const file = (name: string, text: string): Mention => ({ type: 'file', name, text });
+    const files = [
+      ...[file('a.txt', 'one'), file('a.txt', 'two'), file('a.txt (2)', 'three')],
+      ...[file('b  c.txt', 'four'), file('b c.txt', 'five'), file('a.txt', 'six')],
+    ];
+    const tag: Mention = { type: 'tag', tag: 'a.txt' };
+    const names = ['a.txt', 'a.txt (2)', 'a.txt (2) (2)', 'b c.txt', 'b c.txt (2)', 'a.txt (3)'];
+    expect(mentionNames([tag, ...files])).toEqual(['a.txt', ...names]);
+    const sent = attachedIn(withMentions('Compare', [], [tag, ...files]));
+    expect(sent.files.map(({ name }) => name)).toEqual(names);
+    const texts = ['one', 'two', 'three', 'four', 'five', 'six'];
+    expect(sent.files.map(({ text }) => text)).toEqual(texts);
+  });
+
+  it('has one key for one thing, which a file is by its name and text', () => {
+    const key = (name: string, text: string): string => mentionKey({ type: 'file', name, text });
+    expect(key('a.txt', 'one')).toBe(key('a.txt', 'one'));
+    const others = [
+      key('a.txt', 'two'),
+      key('b.txt', 'one'),
+      key('a.txto', 'ne'),
+      key('a.tx', 'tone'),
+    ];
+    expect(new Set([key('a.txt', 'one'), ...others]).size).toBe(5);
   });
 
   it('is nothing where nobody attached anything', () => {

@@ -362,6 +362,15 @@ describe('a file', () => {
     expect(attached).not.toHaveAttribute('open');
   });
 
+  it('has a chip of its own beside another text of its name, and is removed alone', async () => {
+    const { session, keys } = await open();
+    const files = ['one', 'two'].map((text) => file('a.txt', text));
+    await keys.upload(screen.getByTestId('attach-files'), files);
+    await keys.click(await screen.findByRole('button', { name: 'Remove a.txt (2)' }));
+    expect(session.drafts.mentions).toEqual([{ type: 'file', name: 'a.txt', text: 'one' }]);
+    expect(screen.getByTestId('chips')).toHaveTextContent(/^\s*a\.txt\s*$/);
+  });
+
   it('is attached where it is dropped or pasted, and in no other place', async () => {
     const { session, box } = await open();
     const drop = createEvent.drop(box);
