@@ -40,9 +40,11 @@ use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
+use history_filter::SameRulesTurns;
+use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;
-use redaction_cache::RedactionCache;
+use redaction_cache::{HiddenFiles, HiddenFilesLog, RedactionCache};
 
 /// The sources of the text that each turn was told.
 pub(crate) type SourcesByTurn = HashMap<TurnId, BTreeSet<Source>>;
@@ -70,6 +72,7 @@ struct GuardState {
     /// Those of them that hear something for the first time.
     first_time_turns: HashSet<TurnId>,
     redaction_cache: RedactionCache,
+    hidden_files: HiddenFilesLog,
     /// The last views, and what the index held when each was made.
     recent_views: Vec<(IndexVersion, Arc<PrivacyView>)>,
 }
@@ -116,7 +119,7 @@ pub(crate) struct PrivacyView {
     max_privacy: Privacy,
     generation: u64,
     hidden_names: HiddenNames,
-    fingerprint: u64,
+    hidden: Arc<HiddenFiles>,
 }
 
 impl PrivacyView {
@@ -133,9 +136,12 @@ impl PrivacyView {
         self.hidden_names.occur_in(path.as_str())
             || self.rules.by_path(path) > self.max_privacy
             || gone.contains(path)
-            || (self.rules.depend_on_content()
-                && !self.rules.depend_on_content_of(path)
-                && seen.hides(path))
+            || self.hides_unnamed(path, seen)
+    }
+
+    /// A digest of the rules, the level and all hidden files.
+    fn fingerprint(&self) -> u64 {
+        self.hidden.mark().files
     }
 
     /// A mark of all that is hidden, these notes included; empty when nothing is.
@@ -144,8 +150,8 @@ impl PrivacyView {
             return String::new();
         }
         let mut hasher = DefaultHasher::new();
-        (self.fingerprint, gone).hash(&mut hasher);
-        let mark = if gone.is_empty() { self.fingerprint } else { hasher.finish() };
+        (self.fingerprint(), gone).hash(&mut hasher);
+        let mark = if gone.is_empty() { self.fingerprint() } else { hasher.finish() };
         format!("{mark:016x}")
     }
 }
@@ -209,7 +215,7 @@ impl PrivacyGuard {
         let view = self.view_for(most).await?;
         let mut state = self.state();
         if view.generation == state.generation {
-            state.redaction_cache.begin(turn, view.fingerprint, now());
+            state.redaction_cache.begin(turn, view.hidden.mark(), now());
         }
         state.first_time_turns.insert(turn.clone());
         state.running.insert(turn.clone(), view);
@@ -221,7 +227,7 @@ impl PrivacyGuard {
     /// more than it may hear now.
     pub(crate) async fn resume(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
-        self.state().redaction_cache.update(turn, view.fingerprint, now());
+        self.state().redaction_cache.update(turn, view.hidden.mark(), now());
         self.begin(turn, most).await
     }
 
@@ -230,8 +236,8 @@ impl PrivacyGuard {
         let view = self.view_for(most).await?;
         let mut state = self.state();
         // From now on it may hear text that was hidden from it before.
-        if state.running.get(turn).is_some_and(|before| before.fingerprint != view.fingerprint) {
-            state.redaction_cache.update(turn, view.fingerprint, now());
+        if state.running.get(turn).is_some_and(|it| it.fingerprint() != view.fingerprint()) {
+            state.redaction_cache.update(turn, view.hidden.mark(), now());
         }
         state.running.insert(turn.clone(), view);
         self.update_screen(&state);
@@ -309,8 +315,8 @@ impl PrivacyGuard {
         sources: &SourcesByTurn,
     ) -> Result<(Vec<Message>, String), UserError> {
         let view = self.turn_view(turn).await?;
-        let sources = &*self.with_planned_notes(&view, &rows, sources).await?;
-        let gone = self.missing_in_rows(&view, &rows, sources).await?;
+        let told = self.with_planned_notes(&view, &rows, sources).await?;
+        let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
         {
             let mut state = self.state();
             if state.first_time_turns.contains(turn) {
@@ -319,7 +325,7 @@ impl PrivacyGuard {
         }
         let mark = view.fingerprint_with(&gone);
         let names = self.planned_names(&view, &rows).await?;
-        Ok((self.filter_messages(&view, rows, sources, gone, names).await?, mark))
+        Ok((self.filter_messages(&view, rows, told, gone, names).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -331,10 +337,10 @@ impl PrivacyGuard {
     ) -> Result<(Vec<Message>, Redaction), UserError> {
         let most = strictest_privacy(&self.state());
         let view = self.view_for(most).await?;
-        let sources = &*self.with_planned_notes(&view, &rows, sources).await?;
-        let gone = self.missing_in_rows(&view, &rows, sources).await?;
+        let told = self.with_planned_notes(&view, &rows, sources).await?;
+        let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
         let names = self.planned_names(&view, &rows).await?;
-        let heard = self.filter_messages(&view, rows.clone(), sources, gone, names).await?;
+        let heard = self.filter_messages(&view, rows.clone(), told, gone, names).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))
     }
@@ -353,7 +359,7 @@ impl PrivacyGuard {
         &self,
         view: &Arc<PrivacyView>,
         rows: Vec<Message>,
-        told: &SourcesByTurn,
+        told: NamedSources<'_>,
         gone: Arc<BTreeSet<NotePath>>,
         names: PlannedNames,
     ) -> Result<Vec<Message>, UserError> {
@@ -361,25 +367,37 @@ impl PrivacyGuard {
             return Ok(rows);
         }
         let clean = self.state().redaction_cache.clone();
-        let (seen, view, told) = (self.vault_for_view(view), Arc::clone(view), told.clone());
-        let index = self.index.clone();
-        let wider_lookups = self.wider_lookups(&view, &told).await?;
+        let (seen, view, index) = (self.vault_for_view(view), Arc::clone(view), self.index.clone());
+        let wider_lookups = self.wider_lookups(&view, &told.all).await?;
+        let told = told.into_owned();
         run_blocking(move || {
             let told_tags = listed_tags::tags_by_turn(&rows);
             let shown_tags = LazyCell::new(|| listed_tags::visible_tags(&index, &seen));
-            let heard_of = missing_notes::missing_by_turn(&rows, &told, &gone);
-            let is_clean =
-                |row: &Message| clean.was_hidden(row, view.fingerprint, heard_of.get(&row.turn));
+            let has_lost_tags = |turn: &TurnId| {
+                told_tags.get(turn).is_some_and(|tags| !tags.is_subset(&shown_tags))
+            };
+            let heard_of = missing_notes::missing_by_turn(&rows, &told.all, &gone);
+            let known =
+                |row: &Message| clean.known_view(row, view.hidden.mark(), heard_of.get(&row.turn));
+            let same_rules = SameRulesTurns::new(&rows, &view, known, |turn, since| {
+                let is_of_those = |source: &Source| {
+                    matches!(source, Source::Note(path) if since.occur_in(path.as_str())
+                        || view.hides_unnamed(path, &seen))
+                };
+                told.told_to(turn).any(is_of_those)
+                    || has_lost_tags(turn)
+                    || names.has_hidden_of(turn)
+            });
+            let is_clean = |row: &Message| same_rules.is_clean(&row.turn, known(row));
             // A turn has many rows, and its files may have to be read.
             let judged = RefCell::<HashMap<TurnId, bool>>::default();
             let heard_private = |turn: &TurnId| {
                 if let Some(known) = judged.borrow().get(turn) {
                     return *known;
                 }
-                let sources = told.get(turn).into_iter().flatten();
-                let is_private = sources.into_iter().any(|source| view.hides(source, &seen, &gone))
+                let is_private = told.told_to(turn).any(|source| view.hides(source, &seen, &gone))
                     || wider_lookups.contains(turn)
-                    || told_tags.get(turn).is_some_and(|tags| !tags.is_subset(&shown_tags));
+                    || has_lost_tags(turn);
                 judged.borrow_mut().insert(turn.clone(), is_private);
                 is_private
             };
@@ -408,10 +426,10 @@ impl PrivacyGuard {
             return Ok(view);
         }
         let fresh = self.view_for(view.max_privacy).await?;
-        if fresh.fingerprint != view.fingerprint {
+        if fresh.fingerprint() != view.fingerprint() {
             let mut state = self.state();
             // Until now other notes were hidden from it.
-            state.redaction_cache.update(turn, fresh.fingerprint, now());
+            state.redaction_cache.update(turn, fresh.hidden.mark(), now());
             state.replace_view(turn, &fresh);
         }
         Ok(fresh)
@@ -427,7 +445,7 @@ impl PrivacyGuard {
             return Ok(view);
         }
         let (vault, index) = (self.vault.clone(), self.index.clone());
-        let view = run_blocking(move || -> Result<PrivacyView, vault::VaultError> {
+        let view = run_blocking(move || -> Result<_, vault::VaultError> {
             let none = rules.is_empty() || most == Privacy::Never;
             let known = || index.files_hidden_above(&rules, most);
             let hidden = match if none { Some(Vec::new()) } else { known() } {
@@ -435,19 +453,20 @@ impl PrivacyGuard {
                 None => vault.files_hidden_above(most)?,
             };
             let mut hasher = DefaultHasher::new();
-            (&rules, most, &hidden).hash(&mut hasher);
+            (&rules, most).hash(&mut hasher);
+            let of_rules = hasher.finish();
+            hidden.hash(&mut hasher);
             let places = if none { Vec::new() } else { places(&rules, most) };
             let needles = HiddenNames::new(&hidden, &places);
-            Ok(PrivacyView {
-                rules,
-                max_privacy: most,
-                generation,
-                hidden_names: needles,
-                fingerprint: hasher.finish(),
-            })
+            Ok((rules, needles, hidden, (of_rules, hasher.finish())))
         });
-        let view = view.await?.map(Arc::new).map_err(|error| note_error(&error))?;
-        self.state().cache_view(moment, &view);
+        let (rules, hidden_names, hidden, digests) =
+            view.await?.map_err(|error| note_error(&error))?;
+        let mut state = self.state();
+        let hidden = state.hidden_files.add(most, digests, hidden);
+        let view =
+            Arc::new(PrivacyView { rules, max_privacy: most, generation, hidden_names, hidden });
+        state.cache_view(moment, &view);
         Ok(view)
     }
 

@@ -39,7 +39,7 @@ use sqlx::SqlitePool;
 pub use changes::change_set::{DecisionRow, OpenChangeSet};
 pub use changes::earlier_plan::EarlierPlan;
 pub use changes::planned_change::{ChangeSetDecision, PartialDecision, PlannedChangeRow};
-pub use changes::planned_name::PlannedName;
+pub use changes::planned_name::{PlannedName, PlannedNote};
 pub use changes::purged::{PurgeBatch, PurgeStats, PurgedEffect};
 pub use changes::retention::RetentionPolicy;
 pub use changes::retention_stats::RetentionStats;

@@ -330,3 +330,44 @@ async fn a_change_with_an_open_name_is_named_to_the_model_that_planned_it() {
         assert!(is_named(&told, sequel, &path), "{path}, {sequel:?}: {told}");
     }
 }
+
+/// The last request to a cloud model after a model moved a note to which a diary note links. A local one read the
+/// diary before. Then there is one more diary note.
+async fn told_after_move(is_local: bool, next: Continuation) -> String {
+    let home = home_with_key(&[("Plan.md", "# Plan\n"), ("Diary/Ann.md", "[[Plan]]\n")]);
+    let moves = json!({ "source": "Plan.md", "destination": "Projects/Idea.md" });
+    let mut calls = vec![("move_file", moves)];
+    if is_local {
+        calls.insert(0, read_call("Diary/Ann.md"));
+    }
+    let model = ScriptedModel::start(vec![
+        Reply::calls(calls),
+        Reply::text("It moves, canary-71d4."),
+        Reply::calls(vec![read_call("Projects/Idea.md")]),
+        Reply::text("Well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, is_local)).await;
+    let conversation = running.send_and_wait(None, "move the plan").await;
+    let pending = running.pending_paths(&conversation).await;
+    assert!(pending.iter().any(|path| path == "Diary/Ann.md"), "its link is kept: {pending:?}");
+    home.notes.write("Diary/Tomorrow.md", "nothing\n");
+    let running = go_on(&home, running, &conversation, settings(&model, false), next).await;
+    running.quit().await;
+    let told = model.requests().last().map(|request| request["messages"].to_string());
+    model.finish();
+    told.expect("a request")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_that_a_private_note_links_to_is_told_to_the_model_that_planned_it() {
+    for next in [Continuation::Message, Continuation::Restart] {
+        let told = told_after_move(false, next).await;
+        assert!(told.contains("It moves, canary-71d4."), "{next:?}: {told}");
+        assert!(told.contains("# Plan"), "it is shown the note where it moves: {next:?}: {told}");
+        assert!(!told.contains("may not see it") && !told.contains("Diary"), "{next:?}: {told}");
+        let told = told_after_move(true, next).await;
+        assert!(!told.contains(CANARY) && !told.contains("Diary"), "the control, {next:?}: {told}");
+        assert!(told.contains("withheld"), "the control, {next:?}: {told}");
+    }
+}

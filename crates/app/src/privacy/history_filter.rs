@@ -1,19 +1,22 @@
 //! Filters the messages of earlier turns for the model that reads them now.
 //!
-//! A turn that ran with the same view is sent whole. From the first other turn on that names or
+//! A turn that ran with the same view is sent whole, and so is one that ran under the same rules, unless it may tell
+//! of a note that is hidden only since then. From the first other turn on that names or
 //! holds hidden notes, or was told their text, everything is withheld except the user's own
 //! messages: results, arguments and answers may repeat a note in other words. Text that a program
 //! passed is the user's own only if the program said so, and an option that a model worded is not.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::{Message, MessagePart, NotePath, Role, TurnId};
 use serde_json::{Map, Value};
+use vault::Vault;
 
 use super::PrivacyView;
 use super::hidden_names::{HiddenNames, REDACTED};
 use super::planned_names::{NamesFilter, PlannedNames};
+use super::redaction_cache::KnownView;
 use super::withheld_plans::TurnCall;
 use crate::chat::prompt::{
     PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,
@@ -82,7 +85,92 @@ impl<'a> Hidden<'a> {
     }
 }
 
-/// The rows without hidden text; `is_clean` knows those that were made under the same view, and
+impl PrivacyView {
+    /// Whether a file that is no note is hidden by its text, while its name is shown.
+    pub(super) fn hides_unnamed(&self, path: &NotePath, seen: &Vault) -> bool {
+        self.rules.depend_on_content() && !self.rules.depend_on_content_of(path) && seen.hides(path)
+    }
+
+    /// The files that some view since this epoch showed. One whose path hides it was never among those: the rules
+    /// are the same.
+    fn names_hidden_since(&self, epoch: u64) -> HiddenNames {
+        let is_by_text = |path: &&NotePath| self.rules.by_path(path) <= self.max_privacy;
+        let files: Vec<NotePath> =
+            self.hidden.hidden_since(epoch).filter(is_by_text).cloned().collect();
+        HiddenNames::new(&files, &[])
+    }
+}
+
+/// Judges turns that ran under the present rules while fewer files were hidden.
+pub(super) struct SameRulesTurns {
+    /// The places of all turns, in the order of their rows.
+    order: HashMap<TurnId, usize>,
+    /// By epoch, the place of the first turn that tells of what is hidden only since then.
+    first_telling: HashMap<u64, usize>,
+}
+
+impl SameRulesTurns {
+    /// Of the rows, `known` tells under which views they were made. `was_told` says of a turn whether it was told
+    /// something of notes with such names that need not name them.
+    pub(super) fn new(
+        rows: &[Message],
+        view: &PrivacyView,
+        known: impl Fn(&Message) -> KnownView,
+        was_told: impl Fn(&TurnId, &HiddenNames) -> bool,
+    ) -> Self {
+        let epoch = |row: &Message| match known(row) {
+            KnownView::SameRules { epoch } => Some(epoch),
+            KnownView::Same | KnownView::Unknown => None,
+        };
+        let epochs: BTreeSet<u64> = rows.iter().filter_map(epoch).collect();
+        let mut order = HashMap::new();
+        for row in rows {
+            let next = order.len();
+            order.entry(row.turn.clone()).or_insert(next);
+        }
+        let first = |epoch: &u64| {
+            let since = view.names_hidden_since(*epoch);
+            let tells =
+                |row: &&Message| row.parts.iter().any(|part| is_named(&since, row.role, part));
+            let by_name = rows.iter().filter(tells).filter_map(|row| order.get(&row.turn));
+            let by_source = order.iter().filter(|(turn, _)| was_told(turn, &since));
+            let first = by_name.chain(by_source.map(|(_, place)| place)).min()?;
+            Some((*epoch, *first))
+        };
+        let first_telling = epochs.iter().filter_map(first).collect();
+        Self { order, first_telling }
+    }
+
+    /// Whether a message of the turn that was made under this view may be sent whole: neither the turn nor one
+    /// before it tells of anything that is hidden and was not by then.
+    pub(super) fn is_clean(&self, turn: &TurnId, view: KnownView) -> bool {
+        let epoch = match view {
+            KnownView::Same => return true,
+            KnownView::Unknown => return false,
+            KnownView::SameRules { epoch } => epoch,
+        };
+        let Some(first) = self.first_telling.get(&epoch) else { return true };
+        self.order.get(turn).is_some_and(|place| place < first)
+    }
+}
+
+/// Whether a part other than the user's own messages names one of these notes.
+fn is_named(names: &HiddenNames, role: Role, part: &MessagePart) -> bool {
+    match part {
+        MessagePart::Result { output, .. } => names.occur_in(output),
+        MessagePart::Context { text } if is_selection(text) => names.occur_in(text),
+        MessagePart::Context { text } => {
+            rejected_diffs(text).is_some_and(|diffs| names.occur_in(&without_diff_signs(diffs)))
+        }
+        MessagePart::Call { arguments, .. } => {
+            argument_texts(arguments).any(|text| names.occur_in(text))
+        }
+        MessagePart::Text { text } if role == Role::Assistant => names.occur_in(text),
+        _ => false,
+    }
+}
+
+/// The rows without hidden text; `is_clean` knows those that were made without what is hidden now, and
 /// `heard_private` the turns that were told text of hidden notes.
 pub(super) fn filter_history(
     rows: Vec<Message>,

@@ -20,6 +20,29 @@ use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
+/// The sources of turns, with the notes that their calls and decisions may name.
+pub(super) struct NamedSources<'a> {
+    /// The sources, and the notes of planned changes.
+    pub(super) all: Cow<'a, SourcesByTurn>,
+    /// Those of them of which the turn was told nothing: a change of another note or folder only keeps their
+    /// links right.
+    linking: SourcesByTurn,
+}
+
+impl NamedSources<'_> {
+    /// The same, borrowed from nowhere.
+    pub(super) fn into_owned(self) -> NamedSources<'static> {
+        NamedSources { all: Cow::Owned(self.all.into_owned()), linking: self.linking }
+    }
+
+    /// The sources of what the turn was told or wrote.
+    pub(super) fn told_to<'s>(&'s self, turn: &TurnId) -> impl Iterator<Item = &'s Source> {
+        let linking = self.linking.get(turn);
+        let is_told = move |source: &&Source| linking.is_none_or(|links| !links.contains(*source));
+        self.all.get(turn).into_iter().flatten().filter(is_told)
+    }
+}
+
 /// A note that was moved more often in a row is followed no further.
 const MAX_MOVES: usize = 16;
 
@@ -66,22 +89,23 @@ impl PrivacyGuard {
         view: &PrivacyView,
         rows: &[Message],
         sources: &'a SourcesByTurn,
-    ) -> Result<Cow<'a, SourcesByTurn>, UserError> {
+    ) -> Result<NamedSources<'a>, UserError> {
+        let mut named = NamedSources { all: Cow::Borrowed(sources), linking: SourcesByTurn::new() };
         let (Some(ledger), Some(row)) = (self.effect_history.get(), rows.first()) else {
-            return Ok(Cow::Borrowed(sources));
+            return Ok(named);
         };
         if view.hides_nothing() {
-            return Ok(Cow::Borrowed(sources));
+            return Ok(named);
         }
-        let planned = ledger.planned_notes(&row.conversation).await.map_err(store_error)?;
-        if planned.is_empty() {
-            return Ok(Cow::Borrowed(sources));
+        for planned in ledger.planned_notes(&row.conversation).await.map_err(store_error)? {
+            let note = Source::Note(planned.note);
+            let all = named.all.to_mut().entry(planned.turn.clone()).or_default();
+            // Another spelling of the path comes first where the turn planned more for the note.
+            if all.insert(note.clone()) && planned.updates_links {
+                named.linking.entry(planned.turn).or_default().insert(note);
+            }
         }
-        let mut all = sources.clone();
-        for (turn, note) in planned {
-            all.entry(turn).or_default().insert(Source::Note(note));
-        }
-        Ok(Cow::Owned(all))
+        Ok(named)
     }
 
     /// The missing notes of which those rows were told text, and that may be private now.
@@ -113,7 +137,10 @@ impl PrivacyGuard {
         times.extend(self.stored_times(&others).await?);
         let known = as_read(read_times(&times, sources));
         let mut gone = self.missing_private_notes(view, notes, &known).await?;
-        let read = read.into_iter().map(|(path, read)| (path, read.first));
+        // A path that is hidden itself needs no doubt about its file.
+        let may_show = |path: &NotePath| view.rules.by_path(path) <= view.max_privacy;
+        let read = read.into_iter().filter(|(path, _)| may_show(path));
+        let read = read.map(|(path, read)| (path, read.first));
         gone.extend(self.replaced(view, read.collect()).await?);
         Ok(Arc::new(gone))
     }

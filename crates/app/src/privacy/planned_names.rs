@@ -39,7 +39,7 @@ type KeptTexts = HashMap<ContentHash, Vec<u8>>;
 #[derive(Debug, Default)]
 pub(super) struct PlannedNames {
     plans: HashMap<String, NamedPlan>,
-    /// The turns that planned changes with hidden names.
+    /// The turns that planned changes with hidden names, other than changes that keep links right.
     hidden_turns: HashSet<TurnId>,
     /// The number of separators in a name, at most.
     max_separators: usize,
@@ -114,7 +114,8 @@ impl PlannedNames {
             let hides = is_hidden(&plan);
             let name = plan.path.as_str().to_owned();
             let was_hidden = names.plans.get(&name).is_some_and(|before| before.is_hidden);
-            if hides {
+            // Of a note whose links were kept right the turn was told nothing.
+            if hides && !plan.updates_links {
                 names.hidden_turns.insert(plan.turn.clone());
             }
             let call = (plan.turn, plan.call);
@@ -127,7 +128,7 @@ impl PlannedNames {
         names
     }
 
-    /// Whether the turn planned a change with a hidden name.
+    /// Whether the turn planned a change with a hidden name that it may have been told.
     pub(super) fn has_hidden_of(&self, turn: &TurnId) -> bool {
         self.hidden_turns.contains(turn)
     }
@@ -355,7 +356,15 @@ mod tests {
     fn plan(path: &str, by: &str) -> PlannedName {
         let (turn, call) = call(by);
         let path = NotePath::parse(path).expect("a path");
-        PlannedName { path, target: None, turn, call, has_text: false, after: None }
+        PlannedName {
+            path,
+            target: None,
+            turn,
+            call,
+            has_text: false,
+            after: None,
+            updates_links: false,
+        }
     }
 
     /// A view to which `Diary` is hidden.
@@ -366,7 +375,7 @@ mod tests {
             max_privacy: Privacy::Open,
             generation: 0,
             hidden_names: HiddenNames::new(&[], &[]),
-            fingerprint: 0,
+            hidden: Arc::default(),
         }
     }
 

@@ -1,13 +1,97 @@
 //! Which turns saw how much, remembered for the newest of this run of the program. Older ones are judged by their rows.
+//!
+//! As long as the rules and the level of a model stay the same, what was hidden from a turn is hidden still, so only
+//! what is hidden since then has to be looked for in it: [`HiddenFiles`] knows that.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use protocol::{Message, NotePath, Timestamp, TurnId};
+use protocol::{Message, NotePath, Privacy, Timestamp, TurnId};
 
 /// The number of turns that are remembered. Those before are judged by what stands in them, as
 /// after a restart.
 const MAX_CACHED_TURNS: usize = 1_000;
+
+/// Tells one view of the vault from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ViewMark {
+    /// A digest of the rules and the privacy level.
+    pub(super) rules: u64,
+    /// A digest of these and of all hidden files.
+    pub(super) files: u64,
+    /// Numbers the lists of hidden files in the order in which they were made.
+    pub(super) epoch: u64,
+}
+
+/// The files that a view hides, in the order of paths, each with the epoch since which every view of these rules hid it.
+#[derive(Debug, Default)]
+pub(super) struct HiddenFiles {
+    mark: ViewMark,
+    files: Vec<(NotePath, u64)>,
+}
+
+impl HiddenFiles {
+    fn new(before: Option<&Self>, mark: ViewMark, files: Vec<NotePath>) -> Self {
+        let before = before.filter(|before| before.mark.rules == mark.rules);
+        let mut known = before.map(|it| it.files.as_slice()).unwrap_or_default().iter().peekable();
+        let with_epoch = |path: NotePath| {
+            while known.next_if(|(earlier, _)| *earlier < path).is_some() {}
+            let since = known.next_if(|(earlier, _)| *earlier == path);
+            let epoch = since.map_or(mark.epoch, |(_, epoch)| *epoch);
+            (path, epoch)
+        };
+        Self { mark, files: files.into_iter().map(with_epoch).collect() }
+    }
+
+    pub(super) const fn mark(&self) -> ViewMark {
+        self.mark
+    }
+
+    /// Those that some view since this epoch showed, the view of the epoch included.
+    pub(super) fn hidden_since(&self, epoch: u64) -> impl Iterator<Item = &NotePath> {
+        self.files.iter().filter(move |(_, since)| *since > epoch).map(|(path, _)| path)
+    }
+}
+
+/// The last list of hidden files at each privacy level.
+#[derive(Debug, Default)]
+pub(super) struct HiddenFilesLog {
+    epoch: u64,
+    latest: Vec<(Privacy, Arc<HiddenFiles>)>,
+}
+
+impl HiddenFilesLog {
+    /// Takes in the files, sorted, that are hidden at a level by now, with the digests of a [`ViewMark`].
+    pub(super) fn add(
+        &mut self,
+        most: Privacy,
+        (rules, digest): (u64, u64),
+        files: Vec<NotePath>,
+    ) -> Arc<HiddenFiles> {
+        let latest = self.latest.iter().find(|(level, _)| *level == most);
+        let before = latest.map(|(_, before)| Arc::clone(before));
+        if let Some(same) = before.as_ref().filter(|before| before.mark.files == digest) {
+            return Arc::clone(same);
+        }
+        self.epoch += 1;
+        let mark = ViewMark { rules, files: digest, epoch: self.epoch };
+        let hidden = Arc::new(HiddenFiles::new(before.as_deref(), mark, files));
+        self.latest.retain(|(level, _)| *level != most);
+        self.latest.push((most, Arc::clone(&hidden)));
+        hidden
+    }
+}
+
+/// How the view under which a message was made is related to the present one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KnownView {
+    /// It hid all that is hidden now.
+    Same,
+    /// The rules and the level were the same, and it hid what has been hidden since this epoch.
+    SameRules { epoch: u64 },
+    /// It may have shown more, or nothing is known of it.
+    Unknown,
+}
 
 /// The views of turns.
 #[derive(Debug, Clone, Default)]
@@ -20,25 +104,52 @@ pub(super) struct RedactionCache {
 /// The view of a turn, and since when it holds. Before that the turn may have seen more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TurnRedaction {
-    fingerprint: u64,
+    view: ViewMark,
     /// The notes that were gone and might be private; `None` before it heard anything.
     gone: Option<Arc<BTreeSet<NotePath>>>,
     since: Option<Timestamp>,
+    /// Its view before that; `None` where other rules or another level held by then, or nobody knows.
+    first: Option<FirstView>,
+}
+
+/// All that was hidden from a turn from its beginning on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FirstView {
+    epoch: u64,
+    gone: Option<Arc<BTreeSet<NotePath>>>,
+}
+
+impl FirstView {
+    /// By now text of these notes is hidden as well, and no longer that of others.
+    fn narrow(&mut self, gone: &Arc<BTreeSet<NotePath>>) {
+        let both = match &self.gone {
+            Some(before) if before != gone => {
+                Arc::new(before.intersection(gone).cloned().collect())
+            }
+            _ => Arc::clone(gone),
+        };
+        self.gone = Some(both);
+    }
 }
 
 impl RedactionCache {
-    /// A turn begins: all that it hears is without what this fingerprint is of.
-    pub(super) fn begin(&mut self, turn: &TurnId, fingerprint: u64, now: Timestamp) {
+    /// A turn begins: all that it hears is without what this view hides.
+    pub(super) fn begin(&mut self, turn: &TurnId, view: ViewMark, now: Timestamp) {
         match self.turns.get(turn) {
-            Some(hidden) if hidden.fingerprint == fingerprint => {}
-            Some(_) => self.update(turn, fingerprint, now),
-            None => self.insert(turn, TurnRedaction { fingerprint, gone: None, since: None }),
+            Some(hidden) if hidden.view.files == view.files => {}
+            Some(_) => self.update(turn, view, now),
+            None => {
+                let first = Some(FirstView { epoch: view.epoch, gone: None });
+                self.insert(turn, TurnRedaction { view, gone: None, since: None, first });
+            }
         }
     }
 
     /// From now on it is this that is hidden from the turn.
-    pub(super) fn update(&mut self, turn: &TurnId, fingerprint: u64, now: Timestamp) {
-        self.insert(turn, TurnRedaction { fingerprint, gone: None, since: Some(now) });
+    pub(super) fn update(&mut self, turn: &TurnId, view: ViewMark, now: Timestamp) {
+        let before = self.turns.get(turn).filter(|before| before.view.rules == view.rules);
+        let first = before.and_then(|before| before.first.clone());
+        self.insert(turn, TurnRedaction { view, gone: None, since: Some(now), first });
     }
 
     /// From now on text of these notes, which are gone, is hidden from the turn as well.
@@ -52,24 +163,38 @@ impl RedactionCache {
         if hidden.gone.as_ref().is_some_and(|before| before != gone) {
             hidden.since = Some(now);
         }
+        if let Some(first) = &mut hidden.first {
+            first.narrow(gone);
+        }
         hidden.gone = Some(Arc::clone(gone));
     }
 
-    /// Whether the view of this fingerprint was in force when the message was made, and text of
-    /// these notes was hidden as well, as far as is known.
-    pub(super) fn was_hidden(
+    /// The view that was in force when the message was made, beside the `present` one. Where text of one of
+    /// these notes was not hidden by then, or that is not known, it counts as unknown.
+    pub(super) fn known_view(
         &self,
         message: &Message,
-        fingerprint: u64,
+        present: ViewMark,
         gone: Option<&BTreeSet<NotePath>>,
-    ) -> bool {
-        self.turns.get(&message.turn).is_some_and(|hidden| {
-            let was_gone =
-                |note: &NotePath| hidden.gone.as_ref().is_some_and(|before| before.contains(note));
-            hidden.fingerprint == fingerprint
-                && hidden.since.is_none_or(|since| message.at > since)
-                && gone.is_none_or(|gone| gone.iter().all(was_gone))
-        })
+    ) -> KnownView {
+        let known = self.turns.get(&message.turn);
+        let Some(hidden) = known.filter(|hidden| hidden.view.rules == present.rules) else {
+            return KnownView::Unknown;
+        };
+        let is_last = hidden.since.is_none_or(|since| message.at > since);
+        let (epoch, hid) = match &hidden.first {
+            _ if is_last => (hidden.view.epoch, hidden.gone.as_ref()),
+            Some(first) => (first.epoch, first.gone.as_ref()),
+            None => return KnownView::Unknown,
+        };
+        let was_gone = |note: &NotePath| hid.is_some_and(|before| before.contains(note));
+        if epoch > present.epoch || gone.is_some_and(|gone| !gone.iter().all(was_gone)) {
+            return KnownView::Unknown;
+        }
+        match is_last && hidden.view.files == present.files {
+            true => KnownView::Same,
+            false => KnownView::SameRules { epoch },
+        }
     }
 
     fn insert(&mut self, turn: &TurnId, hidden: TurnRedaction) {
@@ -105,54 +230,125 @@ mod tests {
         }
     }
 
+    /// A view with these rules and hidden files, as the list of this epoch.
+    const fn view(rules: u64, files: u64, epoch: u64) -> ViewMark {
+        ViewMark { rules, files, epoch }
+    }
+
+    /// A view under rules of its own.
+    const fn only(number: u64) -> ViewMark {
+        view(number, number, number)
+    }
+
+    fn notes(names: &[&str]) -> BTreeSet<NotePath> {
+        names.iter().map(|name| NotePath::parse(name).expect("a path")).collect()
+    }
+
     #[test]
     fn the_newest_turns_are_remembered_however_many_there_were() {
         let mut clean = RedactionCache::default();
         for number in 0..3 * MAX_CACHED_TURNS {
-            clean.begin(&turn(number), 7, Timestamp(0));
+            clean.begin(&turn(number), only(7), Timestamp(0));
         }
         assert_eq!(clean.turns.len(), MAX_CACHED_TURNS);
-        assert!(!clean.was_hidden(&message(2 * MAX_CACHED_TURNS - 1, 9), 7, None));
-        assert!(clean.was_hidden(&message(2 * MAX_CACHED_TURNS, 9), 7, None));
-        assert!(clean.was_hidden(&message(3 * MAX_CACHED_TURNS - 1, 9), 7, None));
+        for (number, expected) in [
+            (2 * MAX_CACHED_TURNS - 1, KnownView::Unknown),
+            (2 * MAX_CACHED_TURNS, KnownView::Same),
+            (3 * MAX_CACHED_TURNS - 1, KnownView::Same),
+        ] {
+            assert_eq!(clean.known_view(&message(number, 9), only(7), None), expected, "{number}");
+        }
     }
 
     #[test]
-    fn what_a_turn_heard_before_something_else_was_hidden_is_not_clean() {
+    fn what_a_turn_heard_under_other_rules_is_unknown() {
         let mut clean = RedactionCache::default();
+        let known = |clean: &RedactionCache, number, at, now| {
+            clean.known_view(&message(number, at), now, None)
+        };
         for _ in 0..3 * MAX_CACHED_TURNS {
-            clean.begin(&turn(1), 7, Timestamp(3));
+            clean.begin(&turn(1), only(7), Timestamp(3));
         }
-        assert!(
-            clean.was_hidden(&message(1, 1), 7, None) && clean.was_hidden(&message(1, 9), 7, None)
-        );
-        clean.begin(&turn(1), 8, Timestamp(5));
-        for (at, is_clean) in [(1, false), (5, false), (6, true)] {
-            assert_eq!(clean.was_hidden(&message(1, at), 8, None), is_clean, "{at}");
-            assert!(!clean.was_hidden(&message(1, at), 7, None), "{at}");
+        for at in [1, 9] {
+            assert_eq!(known(&clean, 1, at, only(7)), KnownView::Same, "{at}");
         }
-        clean.update(&turn(2), 8, Timestamp(5));
-        assert!(
-            !clean.was_hidden(&message(2, 5), 8, None) && clean.was_hidden(&message(2, 6), 8, None)
-        );
+        clean.begin(&turn(1), only(8), Timestamp(5));
+        for (at, expected) in
+            [(1, KnownView::Unknown), (5, KnownView::Unknown), (6, KnownView::Same)]
+        {
+            assert_eq!(known(&clean, 1, at, only(8)), expected, "{at}");
+            assert_eq!(known(&clean, 1, at, only(7)), KnownView::Unknown, "{at}");
+        }
+        clean.update(&turn(1), only(7), Timestamp(7));
+        assert_eq!(known(&clean, 1, 1, only(7)), KnownView::Unknown, "it saw more between");
+        clean.update(&turn(2), only(8), Timestamp(5));
+        assert_eq!(known(&clean, 2, 5, only(8)), KnownView::Unknown);
+        assert_eq!(known(&clean, 2, 6, only(8)), KnownView::Same);
         assert_eq!(clean.order.len(), 2);
     }
 
     #[test]
-    fn what_a_turn_heard_of_notes_that_are_gone_by_now_is_not_clean() {
-        let notes = |names: &[&str]| {
-            let paths = names.iter().map(|name| NotePath::parse(name).expect("a path"));
-            paths.collect::<BTreeSet<_>>()
-        };
+    fn of_a_turn_under_the_same_rules_it_is_known_which_files_were_hidden() {
         let mut clean = RedactionCache::default();
-        clean.begin(&turn(1), 7, Timestamp(3));
-        assert!(clean.was_hidden(&message(1, 4), 7, None));
-        assert!(!clean.was_hidden(&message(1, 4), 7, Some(&notes(&["a.md"]))));
+        clean.begin(&turn(1), view(7, 1, 1), Timestamp(3));
+        clean.update(&turn(1), view(7, 2, 2), Timestamp(5));
+        for (at, now, expected) in [
+            (4, view(7, 2, 2), KnownView::SameRules { epoch: 1 }),
+            (4, view(7, 3, 3), KnownView::SameRules { epoch: 1 }),
+            (6, view(7, 2, 2), KnownView::Same),
+            (6, view(7, 3, 3), KnownView::SameRules { epoch: 2 }),
+            // A view of before knows nothing of what is hidden since then.
+            (6, view(7, 1, 1), KnownView::Unknown),
+            (6, view(8, 3, 3), KnownView::Unknown),
+        ] {
+            assert_eq!(clean.known_view(&message(1, at), now, None), expected, "{at}, {now:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_turn_heard_of_notes_that_are_gone_by_now_is_unknown() {
+        let mut clean = RedactionCache::default();
+        let known = |clean: &RedactionCache, at, names: &[&str]| {
+            clean.known_view(&message(1, at), only(7), Some(&notes(names)))
+        };
+        clean.begin(&turn(1), only(7), Timestamp(3));
+        assert_eq!(known(&clean, 4, &[]), KnownView::Same);
+        assert_eq!(known(&clean, 4, &["a.md"]), KnownView::Unknown);
         clean.add_missing_notes(&turn(1), &Arc::new(notes(&["a.md"])), Timestamp(3));
-        assert!(clean.was_hidden(&message(1, 4), 7, Some(&notes(&["a.md"]))));
-        assert!(!clean.was_hidden(&message(1, 4), 7, Some(&notes(&["a.md", "b.md"]))));
+        assert_eq!(known(&clean, 4, &["a.md"]), KnownView::Same);
+        assert_eq!(known(&clean, 4, &["a.md", "b.md"]), KnownView::Unknown);
         clean.add_missing_notes(&turn(1), &Arc::new(notes(&["a.md", "b.md"])), Timestamp(5));
-        assert!(!clean.was_hidden(&message(1, 4), 7, Some(&notes(&["b.md"]))), "it was told of it");
-        assert!(clean.was_hidden(&message(1, 6), 7, Some(&notes(&["b.md"]))));
+        assert_eq!(known(&clean, 4, &["b.md"]), KnownView::Unknown, "it was told of it");
+        assert_eq!(known(&clean, 4, &["a.md"]), KnownView::SameRules { epoch: 7 });
+        assert_eq!(known(&clean, 6, &["b.md"]), KnownView::Same);
+    }
+
+    #[test]
+    fn a_file_counts_as_hidden_since_the_first_view_of_an_unbroken_row() {
+        let mut log = HiddenFilesLog::default();
+        let mut add = |most: Privacy, digests: (u64, u64), files: &[&str]| {
+            log.add(most, digests, notes(files).into_iter().collect())
+        };
+        let since = |hidden: &HiddenFiles, epoch: u64| {
+            hidden.hidden_since(epoch).map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let first = add(Privacy::Open, (7, 1), &["a.md", "b.md"]);
+        let again = add(Privacy::Open, (7, 1), &["a.md", "b.md"]);
+        assert_eq!(again.mark(), first.mark(), "nothing changed");
+        let other = add(Privacy::Local, (9, 9), &["b.md"]);
+        assert_ne!(other.mark().epoch, first.mark().epoch);
+        let second = add(Privacy::Open, (7, 2), &["b.md", "c.md"]);
+        assert_eq!(since(&second, first.mark().epoch), ["c.md"]);
+        // `a.md` was shown between.
+        let third = add(Privacy::Open, (7, 3), &["a.md", "b.md", "c.md"]);
+        assert_eq!(since(&third, first.mark().epoch), ["a.md", "c.md"]);
+        assert_eq!(since(&third, second.mark().epoch), ["a.md"]);
+        assert_eq!(since(&third, third.mark().epoch), [""; 0]);
+        let others = add(Privacy::Open, (8, 4), &["a.md", "b.md"]);
+        assert_eq!(
+            since(&others, third.mark().epoch),
+            ["a.md", "b.md"],
+            "the control: other rules"
+        );
     }
 }

@@ -48,11 +48,11 @@ impl PrivacyGuard {
             let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
             let turns: Vec<&TurnId> = turns.into_iter().collect();
             let sources = store.turn_sources(&turns).await.map_err(store_error)?;
-            let sources = &*self.with_planned_notes(view, &rows, &sources).await?;
-            let gone = self.missing_in_rows(view, &rows, sources).await?;
+            let told = self.with_planned_notes(view, &rows, &sources).await?;
+            let gone = self.missing_in_rows(view, &rows, &told.all).await?;
             // Only the calls count, which have no names of this kind.
             let names = PlannedNames::default();
-            let filtered = self.filter_messages(view, rows.clone(), sources, gone, names).await?;
+            let filtered = self.filter_messages(view, rows.clone(), told, gone, names).await?;
             for (before, after) in rows.iter().zip(&filtered) {
                 heard.extend(before.parts.iter().filter_map(|part| match part {
                     MessagePart::Call { id, .. } if after.parts.contains(part) => {

@@ -9,6 +9,7 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use crate::changes::planned_change::{self, ChangeSetDecision, DecidedChange, PlannedChangeRow};
+use crate::changes::planned_name::PlannedNote;
 use crate::conversations::branch::{self, TurnPlace};
 use crate::conversations::conversation;
 use crate::db::row_ext::RowExt;
@@ -105,13 +106,13 @@ impl Store {
         read!(self, "read the rejected changes", |db| planned_change::rejected_parts(db, set, at))
     }
 
-    /// The notes that planned changes of a conversation are about, decided or not, each with the turn that
+    /// The notes that planned changes of a conversation are about, decided or not, each once for the turn that
     /// planned it last: those that were there before. What the plans themselves were to make is omitted,
     /// and so are folders.
     pub async fn planned_notes(
         &self,
         conversation: &ConversationId,
-    ) -> Result<Vec<(TurnId, NotePath)>, StoreError> {
+    ) -> Result<Vec<PlannedNote>, StoreError> {
         read!(self, "read the pending changes", |db| planned_change::notes_in(db, conversation))
     }
 

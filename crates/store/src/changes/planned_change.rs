@@ -11,6 +11,7 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::changes::change_columns::{self, ChangeColumns};
 use crate::changes::merged_plan::merge_rows;
+use crate::changes::planned_name::{PlannedNote, updates_links};
 use crate::db::row_ext::RowExt;
 use crate::error::{Failure, StoreError};
 
@@ -402,19 +403,28 @@ pub(crate) async fn decided_in(
     .await
 }
 
-/// The notes of planned changes that were there before, each with its turn. A note may be planned for a
-/// path that only a planned move gives it: without that move it is not there.
+/// The notes of planned changes that were there before, each once for a turn; those with changes of links alone
+/// are last. A note may be planned for a path that only a planned move gives it: without that move it is not there.
 pub(crate) async fn notes_in(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
-) -> Result<Vec<(TurnId, NotePath)>, sqlx::Error> {
-    let planned: Vec<(TurnId, NotePath)> = sqlx::query(
-        "SELECT DISTINCT p.turn, p.path
+) -> Result<Vec<PlannedNote>, sqlx::Error> {
+    let planned: Vec<PlannedNote> = sqlx::query(concat!(
+        "SELECT p.turn, p.path, min(",
+        updates_links!(),
+        ") AS updates_links
          FROM change_set s JOIN planned_change p ON p.change_set = s.id
-         WHERE s.conversation = ? AND p.kind IN ('replace', 'trash', 'rename')",
-    )
+         WHERE s.conversation = ? AND p.kind IN ('replace', 'trash', 'rename')
+         GROUP BY p.turn, p.path ORDER BY updates_links"
+    ))
     .bind(conversation.as_str())
-    .try_map(|row: SqliteRow| Ok((row.text("turn")?, row.path("path")?)))
+    .try_map(|row: SqliteRow| {
+        Ok(PlannedNote {
+            turn: row.text("turn")?,
+            note: row.path("path")?,
+            updates_links: row.try_get("updates_links")?,
+        })
+    })
     .fetch_all(&mut *db)
     .await?;
     let not_made: Vec<NotePath> = sqlx::query(
@@ -427,7 +437,7 @@ pub(crate) async fn notes_in(
     .fetch_all(db)
     .await?;
     let is_made = |path: &NotePath| !not_made.iter().any(|target| path.is_in(target));
-    Ok(planned.into_iter().filter(|(_, path)| is_made(path)).collect())
+    Ok(planned.into_iter().filter(|planned| is_made(&planned.note)).collect())
 }
 
 pub(crate) async fn mark_reported(

@@ -10,7 +10,9 @@ pub(crate) mod succession;
 
 use std::collections::BTreeMap;
 
-use protocol::{CallId, Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
+use protocol::{
+    CallId, Change, ChangeKind, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus,
+};
 use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, StoreError, TurnPlace};
 
 use crate::test_conversation::{TestConversation, conversation_id, edit, ending, path};
@@ -122,18 +124,54 @@ async fn planned_notes_are_those_that_were_there_before_decided_or_not() {
     let story = running_turn().await;
     let moved = Change::rename(path("b.md"), path("New/b.md"));
     let made = Change::create(path("made.md"), "x");
+    let own = edit("own.md", "a", "b");
+    plan(&story, "s", "c0", &[own]).await;
     plan(&story, "s", "c1", &[edit("a.md", "a", "b"), moved, edit("New/b.md", "c", "d"), made])
         .await;
-    let planned = async || {
-        let planned = story.store.planned_notes(&conversation_id()).await.expect("read");
-        let mut paths: Vec<String> =
-            planned.iter().map(|(turn, path)| format!("{turn} {path}")).collect();
-        paths.sort();
-        paths
-    };
-    assert_eq!(planned().await, ["t1 a.md", "t1 b.md"]);
+    assert_eq!(planned_notes(&story).await, ["t1 a.md (links)", "t1 b.md", "t1 own.md"]);
     decide(&story, &[path("b.md"), path("New/b.md")], &[path("a.md"), path("made.md")], 20).await;
-    assert_eq!(planned().await, ["t1 New/b.md", "t1 a.md", "t1 b.md"]);
+    let decided = ["t1 New/b.md (links)", "t1 a.md (links)", "t1 b.md", "t1 own.md"];
+    assert_eq!(planned_notes(&story).await, decided);
+}
+
+/// The turn and path of each note of a planned change, and whether only its links are kept right.
+async fn planned_notes(conversation: &TestConversation) -> Vec<String> {
+    let planned = conversation.store.planned_notes(&conversation_id()).await.expect("read");
+    let mut notes: Vec<String> = planned
+        .iter()
+        .map(|planned| {
+            let links = if planned.updates_links { " (links)" } else { "" };
+            format!("{} {}{links}", planned.turn, planned.note)
+        })
+        .collect();
+    notes.sort();
+    notes
+}
+
+#[tokio::test]
+async fn planned_changes_for_links_alone_are_told_from_others() {
+    for others in [
+        Change::rename(path("b.md"), path("New/b.md")),
+        Change::rename_folder(path("b"), path("New/b")),
+        Change::create(path("b.md"), "x"),
+    ] {
+        let story = running_turn().await;
+        let own = edit("own.md", "a", "b");
+        plan(&story, "s", "c1", &[own, edit("both.md", "a", "b")]).await;
+        plan(&story, "s", "c2", &[edit("linking.md", "a", "b"), others.clone()]).await;
+        // Another turn whose call has the same id edits a note for its text.
+        story.says("t2", "And this", 2).await;
+        plan_in_turn(&story, "s", ("t2", "c2"), &[edit("both.md", "b", "c")]).await;
+        let of_moved = (others.kind() == ChangeKind::Rename).then_some("t1 b.md");
+        let expected: Vec<&str> = of_moved
+            .into_iter()
+            .chain(["t1 linking.md (links)", "t1 own.md", "t2 both.md"])
+            .collect();
+        assert_eq!(planned_notes(&story).await, expected, "{others:?}");
+        let names = story.store.planned_names(&conversation_id()).await.expect("read");
+        let linking = names.iter().filter(|name| name.updates_links).map(|name| &name.path);
+        assert_eq!(linking.collect::<Vec<_>>(), [&path("linking.md")], "{others:?}");
+    }
 }
 
 #[tokio::test]
