@@ -31,7 +31,8 @@ pub(crate) struct AskArgs {
     write: bool,
     /// Read one JSON object (`message`, `context`, `history`) and print one (`messages`, `calls`,
     /// `change_set`, `reactions`, `stop_reason`, `error`, `sources`, `history`). What `context` and `history` hold
-    /// without a source (`context_sources`, `sources`) counts as foreign.
+    /// without a source (`context_sources`, `sources`) counts as foreign. What `history` holds without `max_privacy`
+    /// counts as the text of a model that sees all notes.
     #[arg(long, conflicts_with = "text")]
     json: bool,
     /// The question or instruction.

@@ -184,3 +184,62 @@ async fn text_that_a_program_passed_to_a_local_model_is_withheld_from_another_in
     assert!(sent.contains("canary-5c1e, selected"), "the control: {sent}");
     assert!(sent.contains("I read canary-5c1e."), "the control: {sent}");
 }
+
+/// The second question to a cloud model, after an answer that searched the vault; its model was a local one or
+/// the same. This happens to each message of the history before it is passed on.
+async fn sent_after_search(is_local: bool, edit: fn(&mut Value)) -> String {
+    let home = TestHome::new(&NOTES);
+    home.notes.write("Diary/Today.md", "nothing\n");
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("search_files", json!({ "pattern": "zanzibar" }))]),
+        Reply::text("One stall, canary-5c1e."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let server = format!("provider = \"anthropic\"\nbaseUrl = \"{}\"\n", model.base_url());
+    let write_settings = |is_local: bool| {
+        let private = format!("[private]\nlocal = [\"Diary/\"]\nendpointIsLocal = {is_local}\n");
+        home.data.write("config.toml", format!("{server}{private}{LAST_LINE}\n"));
+    };
+    write_settings(is_local);
+    let input = json!({ "message": "Is there a stall?" });
+    let (said, mut told) = ask_json(&home, &model, &input.to_string(), &[]).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let level = if is_local { "local" } else { "open" };
+    for past in told["history"].as_array_mut().expect("messages") {
+        assert_eq!(past["max_privacy"], level, "{past}");
+        let sources = past["sources"].as_array().expect("sources");
+        assert!(past["role"] == "user" || sources.contains(&json!("vault")), "{past}");
+        edit(past);
+    }
+    write_settings(false);
+    let input = json!({ "message": "And now?", "history": told["history"] });
+    let (said, _) = ask_json(&home, &model, &input.to_string(), &[]).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let sent = model.requests().pop().expect("a request").to_string();
+    assert!(sent.contains("Is there a stall?") && sent.contains("And now?"), "{sent}");
+    model.finish();
+    sent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_searched_is_sent_to_models_that_see_as_much_as_its_own() {
+    let sent = sent_after_search(false, |_| {}).await;
+    assert!(sent.contains("canary-5c1e") && !sent.contains("This answer is withheld"), "{sent}");
+    let forgotten: fn(&mut Value) = |past| {
+        past.as_object_mut().expect("an object").remove("max_privacy");
+    };
+    let unreadable: fn(&mut Value) = |past| past["max_privacy"] = json!("elsewhere");
+    let wrong_type: fn(&mut Value) = |past| past["max_privacy"] = json!({ "level": 0 });
+    let unchanged: fn(&mut Value) = |_| {};
+    for (name, is_local, edit) in [
+        ("a local model", true, unchanged),
+        ("without a level", false, forgotten),
+        ("with an unknown level", false, unreadable),
+        ("with no level", false, wrong_type),
+    ] {
+        let sent = sent_after_search(is_local, edit).await;
+        assert!(!sent.contains("canary-5c1e"), "{name}: {sent}");
+        assert!(sent.contains("This answer is withheld"), "{name}: {sent}");
+    }
+}

@@ -86,6 +86,9 @@ pub struct PriorMessage {
     /// When it was said, where that is known: text of a note whose path another file has since then may
     /// be text of a private note.
     pub at: Option<Timestamp>,
+    /// How private the notes were at most that the model behind the message might see. Where that is not
+    /// known, the message may tell of any note.
+    pub max_privacy: Option<Privacy>,
 }
 
 /// A call that was made before.
@@ -117,6 +120,8 @@ pub struct OneShotAnswer {
     pub error: Option<UserError>,
     /// When it was asked: nothing was read for it before.
     pub at: Timestamp,
+    /// How private the notes were at most that its model might see; `None` where no model was asked.
+    pub max_privacy: Option<Privacy>,
     /// Whether it ended at a limit: what is there was answered, and there may be more.
     pub at_limit: bool,
     /// The note of the question where neither its text nor its name was sent, because it is private.
@@ -199,6 +204,7 @@ async fn run_one_shot(
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
     let at_limit = items.iter().any(is_limit);
     let sources = open.store.context_sources(&turn).await.map_err(store_error)?;
+    let levels = open.store.max_privacy_of_turns(&[&turn]).await.map_err(store_error)?;
     Ok(OneShotAnswer {
         items,
         planned,
@@ -207,6 +213,7 @@ async fn run_one_shot(
         sources,
         error,
         at,
+        max_privacy: levels.get(&turn).copied(),
         at_limit,
         unsent_note,
     })
@@ -338,10 +345,21 @@ async fn store_history(
         let answered = said.next_if(|one| one.role == Role::Assistant);
         let said_at = asked.iter().chain(&steps).chain(&answered).filter_map(|one| one.at).min();
         let at = said_at.map_or(at, |said_at| said_at.min(at));
+        let most = prior_max_privacy(asked.iter().chain(&steps).chain(&answered));
         let prior = PriorTurn { conversation, turn: crate::support::clock::new_id(), at };
         prior.store(store, asked, steps, answered).await.map_err(store_error)?;
+        if let Some(most) = most {
+            store.set_model(&prior.turn, "", None, most).await.map_err(store_error)?;
+        }
     }
     Ok(())
+}
+
+/// How private the notes were at most that the models behind these messages might see; `None` where all are the
+/// user's own. A message that does not say so may tell of any note.
+fn prior_max_privacy<'a>(said: impl Iterator<Item = &'a PriorMessage>) -> Option<Privacy> {
+    let of_models = said.filter(|one| one.role == Role::Assistant || !one.content.is_users_own());
+    of_models.map(|one| one.max_privacy.unwrap_or(Privacy::Never)).max()
 }
 
 /// A turn of a history that was handed in.

@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use app::{OneShotAnswer, PriorCall, PriorMessage, SourcedText};
 use protocol::chat::conversation::ChatItem;
-use protocol::{Role, Source, Timestamp, TurnStatus, UserError};
+use protocol::{Privacy, Role, Source, Timestamp, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -45,6 +45,11 @@ pub(super) struct HistoryMessage {
     /// another file has by now, if the note may be private.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
+    /// How private the notes were at most that its model might see, as an earlier output named it: `open`, `local`
+    /// or `never`. Any other value, or none, says no less than `never`: a model that sees fewer notes is not told
+    /// what the message found out by a search.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    max_privacy: Value,
     /// The assistant's calls with this message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<HistoryCall>,
@@ -124,6 +129,7 @@ impl AskInput {
             role: past.role,
             calls: calls(&mut past).into_iter().map(PriorCall::from).collect(),
             at: past.at,
+            max_privacy: privacy_from_name(&past.max_privacy),
             content: told(past),
         };
         said.map(spoken).collect()
@@ -135,15 +141,40 @@ fn or_foreign(sources: &[Source]) -> Vec<Source> {
     if sources.is_empty() { foreign_source() } else { sources.to_vec() }
 }
 
-fn history_message(role: Role, text: &str, sources: &[Source], at: Timestamp) -> HistoryMessage {
-    let (text, sources, at) = (text.to_owned(), sources.to_vec(), Some(at));
-    HistoryMessage { role, text, sources, at, calls: Vec::new() }
+/// The levels by the names in the history.
+const PRIVACY_NAMES: [(Privacy, &str); 3] =
+    [(Privacy::Open, "open"), (Privacy::Local, "local"), (Privacy::Never, "never")];
+
+fn privacy_from_name(name: &Value) -> Option<Privacy> {
+    let name = name.as_str()?;
+    PRIVACY_NAMES.into_iter().find(|(_, known)| *known == name).map(|(privacy, _)| privacy)
+}
+
+fn privacy_name(privacy: Privacy) -> Option<&'static str> {
+    PRIVACY_NAMES.into_iter().find(|(known, _)| *known == privacy).map(|(_, name)| name)
+}
+
+/// A message of the question or its answer.
+fn history_message(
+    asked: &OneShotAnswer,
+    role: Role,
+    text: &str,
+    sources: &[Source],
+) -> HistoryMessage {
+    HistoryMessage {
+        role,
+        text: text.to_owned(),
+        sources: sources.to_vec(),
+        at: Some(asked.at),
+        max_privacy: asked.max_privacy.and_then(privacy_name).into(),
+        calls: Vec::new(),
+    }
 }
 
 /// The result, as JSON.
 pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOutput) -> Value {
     let mut history = input.history.clone();
-    history.push(history_message(Role::User, &input.message, &[Source::User], asked.at));
+    history.push(history_message(asked, Role::User, &input.message, &[Source::User]));
     let heard: Vec<Source> = asked.sources.iter().cloned().collect();
     let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
     let mut reason = TurnStatus::Done;
@@ -151,19 +182,19 @@ pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOut
         match item {
             ChatItem::Assistant { text, cut, .. } => {
                 messages.push(json!({ "role": Role::Assistant, "text": text, "cut": cut }));
-                history.push(history_message(Role::Assistant, text, &heard, asked.at));
+                history.push(history_message(asked, Role::Assistant, text, &heard));
             }
             ChatItem::Asked { text, .. } => {
                 reason = TurnStatus::Asked;
                 let question =
                     json!({ "role": Role::Assistant, "text": text, "is_question": true });
                 messages.push(question);
-                history.push(history_message(Role::Assistant, text, &heard, asked.at));
+                history.push(history_message(asked, Role::Assistant, text, &heard));
             }
             ChatItem::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
                 if history.last().is_some_and(|past| past.role == Role::User) {
-                    history.push(history_message(Role::Assistant, "", &heard, asked.at));
+                    history.push(history_message(asked, Role::Assistant, "", &heard));
                 }
                 if let (Some(past), Some(output)) = (history.last_mut(), output) {
                     let (tool, is_error) = (tool.clone(), *is_error);
