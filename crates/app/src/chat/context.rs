@@ -36,7 +36,7 @@ pub(crate) struct TurnContext {
 #[derive(Default)]
 struct ToldDecisions {
     texts: Vec<String>,
-    /// The notes that are named.
+    /// Notes whose names the model learns, in the order of the sentences.
     named: Vec<NotePath>,
     /// The notes whose text is quoted.
     quoted: Vec<NotePath>,

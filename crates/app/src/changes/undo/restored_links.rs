@@ -1,5 +1,5 @@
 //! An undo brings back lines whose links name notes by their places at that time. Where a note has another place
-//! since, and keeps it, such a link is rewritten: it would lead nowhere, or to another note.
+//! since, and keeps it, such a link is rewritten: it would be broken, or lead to another note.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
