@@ -10,6 +10,7 @@ use super::LinkFormat;
 use super::link_text::{LinkText, links_in_file, may_hold_links};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
+use super::rewrite::FormerPaths;
 use super::targets::{AllTargets, TargetCache};
 use crate::vault_scan::overlay::OverlaidVault;
 use crate::vault_scan::parallel;
@@ -104,17 +105,16 @@ impl<'a> LinkGraph<'a> {
         Self { sources: Some(files.cloned().collect()), ..self }
     }
 
-    /// The same files and bytes, with each second path of `moves` under the first, where its file was before. A file that
-    /// stands at such a first path now is left out: it was not there.
-    pub(super) fn with_former_paths<'g>(
-        &'g self,
-        moves: &'g HashMap<NotePath, NotePath>,
-    ) -> LinkGraph<'g> {
-        let former: HashMap<&NotePath, &NotePath> =
+    /// The files that were there at an earlier time, under the paths that they had then, and with the present bytes.
+    pub(super) fn with_former_paths<'g>(&'g self, former: &'g FormerPaths) -> LinkGraph<'g> {
+        let moves = &former.moves;
+        let before: HashMap<&NotePath, &NotePath> =
             moves.iter().map(|(before, now)| (now, before)).collect();
-        let path_then = |file: &NotePath| match former.get(file) {
+        let path_then = |file: &NotePath| match before.get(file) {
             Some(before) => Some((*before).clone()),
-            None => (!moves.contains_key(file)).then(|| file.clone()),
+            None => {
+                (!moves.contains_key(file) && !former.absent.contains(file)).then(|| file.clone())
+            }
         };
         let files = self.files.iter().filter_map(path_then).collect();
         let path_now = |path: &'_ NotePath| moves.get(path).unwrap_or(path).clone();

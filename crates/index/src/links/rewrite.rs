@@ -10,7 +10,7 @@ use super::graph::LinkGraph;
 use super::link_text::{LinkText, TargetForm, links_in_file};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
-use super::rewrite_target::MovedLink;
+use super::rewrite_target::{MovedLink, resolves_relative};
 use super::targets::{AllTargetCache, AllTargets, TargetCache};
 
 /// All that must be rewritten.
@@ -80,6 +80,8 @@ pub struct LinkProblem {
 pub struct FormerPaths {
     /// The former path of each file that had another one, and the present one.
     pub moves: HashMap<NotePath, NotePath>,
+    /// The present paths of files that were not there.
+    pub absent: HashSet<NotePath>,
     /// The former paths of files of which it is known where they were, also of those that did not move.
     pub known: HashSet<NotePath>,
     /// The former paths of files that others moved. Nobody saw which other files went with them. So a link there that
@@ -110,6 +112,7 @@ enum AffectedLinks {
 
 /// The targets of the links of a file before and after.
 struct TargetsBeforeAndAfter<'t, 'n> {
+    source: &'t NotePath,
     affected: AffectedLinks,
     before: AllTargetCache<'t, 'n>,
     after: AllTargetCache<'t, 'n>,
@@ -125,7 +128,22 @@ impl<'n> TargetsBeforeAndAfter<'_, 'n> {
             AffectedLinks::Broken => self.after.first(link).is_none(),
             AffectedLinks::BrokenOrKnown => is_known() || self.after.first(link).is_none(),
         };
-        is_affected.then_some(target)
+        let is_certain = plan.former.is_none() || !self.may_mean_another(link, target, plan);
+        (is_affected && is_certain).then_some(target)
+    }
+
+    /// Whether a link by name to a file that had this path leads to another file now that could have been meant before: the
+    /// file at this path may be newer than the text.
+    fn may_mean_another(&mut self, link: &LinkText, then: &NotePath, plan: &MovePlan<'_>) -> bool {
+        let is_relative =
+            link.form.is_markdown() && resolves_relative(self.source, &link.path, then);
+        if link.path.contains('/') || is_relative {
+            return false;
+        }
+        let Some(now) = self.after.first(link) else { return false };
+        now != plan.path_after(then)
+            && !plan.moved.contains_key(now)
+            && self.before.first_few(link).contains(now)
     }
 }
 
@@ -135,9 +153,10 @@ impl<'n> MovePlan<'n> {
     }
 
     /// Where the links of `source` lead, and where they will.
-    fn link_targets<'t>(&'t self, source: &NotePath) -> TargetsBeforeAndAfter<'t, 'n> {
+    fn link_targets<'t>(&'t self, source: &'t NotePath) -> TargetsBeforeAndAfter<'t, 'n> {
         let is_by_others = self.former.is_some_and(|former| former.by_others.contains(source));
         TargetsBeforeAndAfter {
+            source,
             affected: if is_by_others { AffectedLinks::BrokenOrKnown } else { self.affected },
             before: TargetCache::for_note(&self.before, source),
             after: TargetCache::for_note(&self.after, self.path_after(source)),
@@ -180,7 +199,7 @@ impl LinkGraph<'_> {
         sources: impl IntoIterator<Item = NotePath>,
         former: &FormerPaths,
     ) -> LinkRewrite {
-        let then = self.with_former_paths(&former.moves).with_sources(sources);
+        let then = self.with_former_paths(former).with_sources(sources);
         let mention =
             LinkPrefilter::for_files(former.moves.iter().flat_map(|(from, to)| [from, to]));
         let plan = MovePlan {

@@ -120,7 +120,7 @@ impl MovedLink<'_> {
 }
 
 /// Whether `path`, read from the folder of `source` as other programs do, is `target`.
-fn resolves_relative(source: &NotePath, path: &str, target: &NotePath) -> bool {
+pub(super) fn resolves_relative(source: &NotePath, path: &str, target: &NotePath) -> bool {
     let here = source.folder().map(fold_name).unwrap_or_default();
     let path = relative_to(&here, &fold_name(path));
     let target = fold_name(target.as_str());

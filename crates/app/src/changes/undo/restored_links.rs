@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use index::links::{FormerPaths, LinkGraph};
-use protocol::{Change, ChangeAction, ChangeSet, EffectId, NotePath, Renames};
+use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, Effect, EffectId, NotePath};
 use vault::Vault;
 use vault::undo::{LedgerView, UndoPlan};
 
@@ -22,7 +22,7 @@ pub(super) fn with_restored_links(
     let whole = vault.unfiltered();
     let graph = (!groups.is_empty()).then(|| link_graph(&whole, &plan.changes)).flatten();
     let Some(graph) = graph else { return (plan.changes.clone(), Vec::new()) };
-    let mut rewritten = rewritten_texts(&graph, plan, &groups);
+    let mut rewritten = rewritten_texts(&graph, ledger, plan, &groups);
     let paths = rewritten.keys().cloned().collect();
     let with_links = |change: &Change| match &change.act {
         ChangeAction::Replace { before, .. } => rewritten
@@ -34,41 +34,36 @@ pub(super) fn with_restored_links(
     (plan.changes.changes().map(with_links).collect(), paths)
 }
 
-/// Notes in which the plan restores lines, all of which were written before the same moves.
-struct RestoredNotes<'p> {
-    /// What was renamed since the lines were written, by us and by others, and what the plan renames.
-    renames: Renames,
-    changes: Vec<&'p Change>,
-}
+/// How many groups of notes with different former paths are looked at, those of the newest edits first. Each takes the
+/// time to look at the paths of all files.
+const MAX_GROUPS: usize = 16;
 
-/// The notes in which the plan restores lines with links. Left out are those whose lines were written before different
-/// moves, and those before which no file had another path.
-fn restored_notes<'p>(ledger: &LedgerView, plan: &'p UndoPlan) -> Vec<RestoredNotes<'p>> {
+/// The notes in which the plan restores lines with links, by the position in the ledger of the first move after the lines
+/// were written. Left out are notes with lines that were written before different moves.
+fn restored_notes<'p>(ledger: &LedgerView, plan: &'p UndoPlan) -> BTreeMap<usize, Vec<&'p Change>> {
     let effects = ledger.effects();
     let positions: HashMap<&EffectId, usize> =
         effects.iter().enumerate().map(|(at, effect)| (&effect.id, at)).collect();
     let moves: Vec<usize> =
         (0..).zip(effects).filter(|(_, one)| is_move(one.kind)).map(|(at, _)| at).collect();
-    // By the place among the moves before which an effect was made.
-    let mut places: HashMap<&NotePath, BTreeSet<usize>> = HashMap::new();
+    let mut firsts: HashMap<&NotePath, BTreeSet<usize>> = HashMap::new();
     for undone in &plan.undone {
         if let Some(at) = positions.get(&undone.effect) {
-            let place = moves.partition_point(|moved| moved < at);
-            places.entry(&undone.path).or_default().insert(place);
+            let next = moves.partition_point(|moved| moved < at);
+            let first = moves.get(next).copied().unwrap_or(effects.len());
+            firsts.entry(&undone.path).or_default().insert(first);
         }
     }
     let mut notes: BTreeMap<usize, Vec<&Change>> = BTreeMap::new();
     for change in plan.changes.changes().filter(|change| may_restore_links(change)) {
-        let places = places.get(&change.path).filter(|places| places.len() == 1);
-        if let Some(place) = places.and_then(|places| places.first()) {
-            notes.entry(*place).or_default().push(change);
+        let firsts = firsts.get(&change.path).filter(|firsts| firsts.len() == 1);
+        if let Some(first) = firsts.and_then(|firsts| firsts.first()) {
+            notes.entry(*first).or_default().push(change);
         }
     }
-    let groups = notes.into_iter().map(|(place, changes)| {
-        let first = moves.get(place).copied().unwrap_or(effects.len());
-        RestoredNotes { renames: renames_since(ledger, first, plan), changes }
-    });
-    groups.filter(|group| moves_something(&group.renames)).collect()
+    let is_moved = plan.changes.is_unit() || !plan.moved.is_empty();
+    notes.retain(|first, _| is_moved || *first < effects.len());
+    notes
 }
 
 fn may_restore_links(change: &Change) -> bool {
@@ -79,32 +74,46 @@ fn may_restore_links(change: &Change) -> bool {
 /// The new texts by the paths of the changes.
 fn rewritten_texts(
     graph: &LinkGraph<'_>,
+    ledger: &LedgerView,
     plan: &UndoPlan,
-    groups: &[RestoredNotes<'_>],
+    groups: &BTreeMap<usize, Vec<&Change>>,
 ) -> HashMap<NotePath, Vec<u8>> {
     let mut rewritten = HashMap::new();
     let undoing = plan.changes.renames();
     let by_others: HashSet<&NotePath> = plan.moved.iter().map(|moved| &moved.to).collect();
-    for RestoredNotes { renames, changes } in groups {
-        let mut former = former_paths(graph, renames);
-        if former.moves.is_empty() {
+    let mut steps = PathSteps::new(ledger, plan);
+    let mut files = FilesThen::new(graph, &steps);
+    let mut looked_at = 0;
+    for (first, changes) in groups.iter().rev() {
+        for step in steps.take_since(*first) {
+            files.step_back(&step);
+        }
+        if files.are_all_in_place() {
             continue;
         }
-        let former_path = |change: &Change| {
+        looked_at += 1;
+        if looked_at > MAX_GROUPS {
+            tracing::warn!("some links of lines that were restored were not looked at");
+            break;
+        }
+        let mut former = files.former_paths();
+        let path_then: HashMap<&NotePath, &NotePath> =
+            former.moves.iter().map(|(then, now)| (now, then)).collect();
+        let mut notes: HashMap<NotePath, &Change> = HashMap::new();
+        for change in changes {
             let path = undoing.forward(&change.path);
-            renames.back(&path).unwrap_or(path)
-        };
-        let notes: HashMap<NotePath, &Change> =
-            changes.iter().map(|change| (former_path(change), *change)).collect();
+            let then = path_then.get(&path).map(|then| (*then).clone());
+            notes.insert(then.unwrap_or(path), change);
+        }
         let is_by_others = |(_, change): &(&NotePath, &&Change)| by_others.contains(&change.path);
         former.by_others =
             notes.iter().filter(is_by_others).map(|(path, _)| path.clone()).collect();
-        let restored = graph.after_restoring(notes.keys().cloned(), &former);
-        for file in restored.files {
+        for file in graph.after_restoring(notes.keys().cloned(), &former).files {
             let change = notes.get(&file.path);
             if let Some((change, before)) = change.and_then(|one| Some((one, one.before()?))) {
                 let after = with_rewritten_lines(before, &file.before, &file.after);
-                let after = after.filter(|after| *after != file.before);
+                // Without the links of the plan nothing may be left of it, and there would be nothing to redo.
+                let after = after.filter(|after| *after != file.before && *after != before);
                 rewritten.extend(after.map(|after| (change.path.clone(), after)));
             }
         }
@@ -112,44 +121,111 @@ fn rewritten_texts(
     rewritten
 }
 
-/// What was renamed from an effect on, by us and by others, and what the plan renames.
-fn renames_since(ledger: &LedgerView, first: usize, plan: &UndoPlan) -> Renames {
-    let moves = ledger.effects().iter().skip(first).filter(|effect| is_move(effect.kind));
-    let ours = moves.filter_map(|effect| Some((effect.path.clone(), effect.target.clone()?)));
-    let others = plan.moved.iter().map(|moved| (moved.from.clone(), moved.to.clone()));
-    let planned = plan.changes.rename_changes();
-    let planned =
-        planned.filter_map(|change| Some((change.path.clone(), change.target()?.clone())));
-    ours.chain(others).chain(planned).collect()
+/// A step by which a path came to have a file, or the file another path.
+enum PathStep {
+    Moved { from: NotePath, to: NotePath, is_of_folder: bool },
+    Made(NotePath),
 }
 
-/// Whether something has another path after the renames than before. Of very many that is not looked at: it takes time
-/// that grows as the square of their number, and the notes show it.
-fn moves_something(renames: &Renames) -> bool {
-    const MAX_RENAMES: usize = 1_000;
-    let pairs: Vec<(NotePath, NotePath)> =
-        renames.pairs().map(|(from, to)| (from.clone(), to.clone())).collect();
-    let ends_elsewhere = |(at, (_, to)): (usize, &(NotePath, NotePath))| {
-        let later: Renames = pairs.iter().skip(at + 1).cloned().collect();
-        let end = later.forward(to);
-        renames.back(&end).is_some_and(|first| first.as_str() != end.as_str())
-    };
-    pairs.len() > MAX_RENAMES || pairs.iter().enumerate().any(ends_elsewhere)
-}
+/// The steps since the first effect of the ledger, with the position of each there, and those that the plan takes.
+struct PathSteps(Vec<(usize, PathStep)>);
 
-/// The former paths of the files of the graph that the renames moved, back and forth too.
-fn former_paths(graph: &LinkGraph<'_>, renames: &Renames) -> FormerPaths {
-    let ends: HashSet<&NotePath> = renames.pairs().flat_map(|(from, to)| [from, to]).collect();
-    let may_be_moved = |file: &&NotePath| {
-        ends.contains(file) || file.folders().any(|folder| ends.contains(&folder))
-    };
-    let mut former = FormerPaths::default();
-    for file in graph.files().iter().filter(may_be_moved) {
-        let Some(path) = renames.back(file) else { continue };
-        if path.as_str() != file.as_str() {
-            former.moves.insert(path.clone(), file.clone());
-        }
-        former.known.insert(path);
+impl PathSteps {
+    fn new(ledger: &LedgerView, plan: &UndoPlan) -> Self {
+        let of_effect = |(at, effect): (usize, &Effect)| {
+            let (from, to) = (effect.path.clone(), effect.target.clone());
+            let is_of_folder = effect.kind == ChangeKind::RenameFolder;
+            match (effect.kind, to) {
+                (ChangeKind::Create, _) => Some((at, PathStep::Made(from))),
+                (_, Some(to)) => Some((at, PathStep::Moved { from, to, is_of_folder })),
+                _ => None,
+            }
+        };
+        let effects = ledger.effects();
+        let ours = effects.iter().enumerate().filter_map(of_effect);
+        let others = plan.moved.iter().map(|moved| PathStep::Moved {
+            from: moved.from.clone(),
+            to: moved.to.clone(),
+            is_of_folder: false,
+        });
+        let planned = plan.changes.rename_changes().filter_map(|change| {
+            let (from, to) = (change.path.clone(), change.target()?.clone());
+            let is_of_folder = change.kind() == ChangeKind::RenameFolder;
+            Some(PathStep::Moved { from, to, is_of_folder })
+        });
+        let later = others.chain(planned).map(|step| (effects.len(), step));
+        Self(ours.chain(later).collect())
     }
-    former
+
+    /// Takes off the steps from a position on, the newest first.
+    fn take_since(&mut self, first: usize) -> Vec<PathStep> {
+        let start = self.0.partition_point(|(at, _)| *at < first);
+        self.0.split_off(start).into_iter().rev().map(|(_, step)| step).collect()
+    }
+}
+
+/// The files of a graph that some step may have moved, by the path at a time before.
+struct FilesThen {
+    present: HashMap<NotePath, NotePath>,
+    absent: HashSet<NotePath>,
+}
+
+impl FilesThen {
+    fn new(graph: &LinkGraph<'_>, steps: &PathSteps) -> Self {
+        let mut ends: HashSet<&NotePath> = HashSet::new();
+        for (_, step) in &steps.0 {
+            match step {
+                PathStep::Moved { from, to, .. } => ends.extend([from, to]),
+                PathStep::Made(path) => ends.extend([path]),
+            }
+        }
+        let may_be_moved = |file: &&NotePath| {
+            ends.contains(file) || file.folders().any(|folder| ends.contains(&folder))
+        };
+        let files = graph.files().iter().filter(may_be_moved);
+        let present = files.map(|file| (file.clone(), file.clone())).collect();
+        Self { present, absent: HashSet::new() }
+    }
+
+    /// Goes back to the time before a step.
+    fn step_back(&mut self, step: &PathStep) {
+        match step {
+            PathStep::Made(path) => self.remove(path),
+            PathStep::Moved { from, to, is_of_folder: false } => {
+                let moved = self.present.remove(to);
+                self.remove(from);
+                if let Some(file) = moved {
+                    self.present.insert(from.clone(), file);
+                }
+            }
+            PathStep::Moved { from, to, is_of_folder: true } => {
+                for (path, file) in std::mem::take(&mut self.present) {
+                    match path.after_move(to, from) {
+                        Some(before) => drop(self.present.insert(before, file)),
+                        None if path.is_in(from) => drop(self.absent.insert(file)),
+                        None => drop(self.present.insert(path, file)),
+                    }
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, path: &NotePath) {
+        self.absent.extend(self.present.remove(path));
+    }
+
+    fn are_all_in_place(&self) -> bool {
+        self.present.iter().all(|(then, now)| then.as_str() == now.as_str())
+    }
+
+    fn former_paths(&self) -> FormerPaths {
+        let is_moved = |(then, now): &(&NotePath, &NotePath)| then.as_str() != now.as_str();
+        let moves = self.present.iter().filter(is_moved);
+        FormerPaths {
+            moves: moves.map(|(then, now)| (then.clone(), now.clone())).collect(),
+            absent: self.absent.clone(),
+            known: self.present.keys().cloned().collect(),
+            by_others: HashSet::new(),
+        }
+    }
 }

@@ -30,8 +30,7 @@ impl Renames {
         back(self.pairs(), path)
     }
 
-    /// Each path before a rename and the one after it, in order.
-    pub fn pairs(&self) -> impl DoubleEndedIterator<Item = (&NotePath, &NotePath)> {
+    fn pairs(&self) -> impl DoubleEndedIterator<Item = (&NotePath, &NotePath)> {
         self.0.iter().map(|(from, to)| (from, to))
     }
 }
