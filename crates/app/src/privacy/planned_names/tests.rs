@@ -1,3 +1,5 @@
+//! Names of changes in context blocks are told only to models that may hear them.
+
 use std::time::{Duration, Instant};
 
 use protocol::PrivateRules;
