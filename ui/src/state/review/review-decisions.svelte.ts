@@ -10,14 +10,7 @@ import type {
   Review,
   ReviewDecision as WireDecision,
 } from '../../ipc/bindings';
-import {
-  decisions,
-  type HunkKey,
-  type HunkPosition,
-  hunksByNote,
-  isByHunk,
-  isRemoval,
-} from './decisions';
+import { type HunkKey, type HunkPosition, hunksByNote, isByHunk } from './decisions';
 import { HunkDrafts } from './hunk-drafts.svelte';
 import { hunkId } from './hunk-id';
 import { ReviewNotes } from './review-notes';
@@ -152,10 +145,8 @@ export class ReviewDecisions {
 
   /** Accepts everything, except what takes something away: that is decided on its own. */
   acceptAll(): void {
-    const removed = decisions(this.#notes.all).notes.filter(isRemoval);
-    const left = new Set(removed.flatMap(({ lead, others }) => [lead, ...others]));
-    for (const note of this.#notes.all) {
-      if (!left.has(note)) this.#give(note.path, (before) => decided(before, 'accept'));
+    for (const { path } of this.#notes.withoutRemovals()) {
+      this.#give(path, (before) => decided(before, 'accept'));
     }
     this.#keep();
   }
@@ -256,8 +247,7 @@ export class ReviewDecisions {
       if (note && !same) this.#editAgain(note, choices);
       return same;
     });
-    const paths = new Set(kept.map(({ path }) => path));
-    const whole = this.#notes.inUnitsWhere((path) => paths.has(path));
+    const whole = this.#notes.inWholeUnitsOf(kept.map(({ path }) => path));
     for (const { path, choices } of kept) {
       if (whole.has(path)) this.#byNote.set(path, choices);
     }

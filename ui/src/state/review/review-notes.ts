@@ -1,6 +1,6 @@
 /** The notes of a review by path and unit: one move may bring thousands of them. */
 import type { NoteDiff, NotePath } from '../../ipc/bindings';
-import { unitsOf } from './decisions';
+import { decisions, isRemoval, unitsOf } from './decisions';
 
 export class ReviewNotes {
   /** As they were proposed. */
@@ -23,9 +23,17 @@ export class ReviewNotes {
     return this.#units.get(path) ?? [path];
   }
 
-  /** The notes of the units in which this holds for every note. */
-  inUnitsWhere(holds: (path: NotePath) => boolean): ReadonlySet<NotePath> {
-    return this.#inUnits((unit) => unit.every(holds));
+  /** The notes from which nothing is taken away. */
+  withoutRemovals(): readonly NoteDiff[] {
+    const removals = decisions(this.all).notes.filter(isRemoval);
+    const removed = new Set(removals.flatMap(({ lead, others }) => [lead, ...others]));
+    return this.all.filter((note) => !removed.has(note));
+  }
+
+  /** The notes of the units of which every note is among these. */
+  inWholeUnitsOf(paths: readonly NotePath[]): ReadonlySet<NotePath> {
+    const wanted = new Set(paths);
+    return this.#inUnits((unit) => unit.every((path) => wanted.has(path)));
   }
 
   /** The notes of the units that are the same in `before`, with the same changes. */
