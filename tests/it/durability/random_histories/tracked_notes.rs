@@ -203,6 +203,20 @@ pub(super) fn are_names_shared(files: &Files) -> bool {
     !outside_trash(files).all(|(path, _)| names.insert(file_name(path)))
 }
 
+/// A text in which the links by path name their notes only.
+pub(super) fn with_links_by_name(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut by_name = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (path, rest) = part.split_once(')').unwrap_or((part, ""));
+        by_name.push_str("](");
+        by_name.push_str(file_name(path));
+        by_name.push(')');
+        by_name.push_str(rest);
+    }
+    by_name
+}
+
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
@@ -248,6 +262,16 @@ mod tests {
         for line in ["u-1u-2", "u-1 m-2", "-1", "words", "x u-1"] {
             assert!(!is_whole_line(line), "{line}");
         }
+    }
+
+    #[test]
+    fn only_the_folders_of_a_link_may_differ() {
+        let text = |link: &str, rest: &str| format!("u-1 [x]({link}) u-2\n{rest}\n");
+        let same = |a: &str, b: &str| with_links_by_name(a) == with_links_by_name(b);
+        assert!(same(&text("../Note4.md", "u-3"), &text("Note4.md", "u-3")));
+        assert!(!same(&text("../Note4.md", "u-3"), &text("Note5.md", "u-3")));
+        assert!(!same(&text("../Note4.md", "u-3"), &text("Note4.md", "u-4")));
+        assert!(!same("Home/u-1 ../u-2\n", "u-1 u-2\n"));
     }
 
     #[test]
