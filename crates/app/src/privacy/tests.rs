@@ -5,7 +5,7 @@ mod same_rules;
 mod view_cost;
 
 use protocol::settings::PrivateSettings;
-use protocol::{CallId, ConversationId, MessageId, MessagePart, NotePath, Role};
+use protocol::{CallId, ConversationId, MessageId, MessagePart, NotePath, Role, Timestamp};
 use serde_json::json;
 
 use super::*;

@@ -61,10 +61,14 @@ async fn a_new_private_note_withholds_no_turn_that_ran_under_the_same_rules() {
 
 /// Turn `one` names an open note or was told its text, which gets a tag or not. Turn `two` begins then, and
 /// turn `three` hears of both after one more private note was made.
-async fn heard_after_tag(is_tagged: bool, rows: Vec<Message>, told: SourcesByTurn) -> String {
+async fn heard_after_tag(is_tagged: bool, mut rows: Vec<Message>, told: SourcesByTurn) -> String {
     let (folder, vault) = folder();
-    // A note that is gone would be withheld in any case: nobody knows its tags.
+    // A note that is gone would be withheld in any case: nobody knows its tags. So would one with a file that is
+    // younger than the turn.
     write_note(folder.path(), "Open.md", "x\n");
+    for row in &mut rows {
+        row.at = Timestamp(now().0 + 1_000);
+    }
     let guard = guard_over(&vault, same_rules());
     let begin = async |turn: &TurnId| guard.begin(turn, Privacy::Open).await.expect("begun");
     let [one, two, three] = ["one", "two", "three"].map(TurnId::from);
@@ -94,9 +98,11 @@ async fn what_named_a_note_before_it_became_private_is_withheld() {
 #[tokio::test]
 async fn text_that_was_read_before_its_note_became_private_is_withheld() {
     let source = Source::Note(NotePath::parse("Open.md").expect("a path"));
-    let told_of = SourcesByTurn::from([(TurnId::from("one"), BTreeSet::from([source]))]);
-    let told = heard_after_tag(true, nameless("one"), told_of).await;
+    let told_of = || SourcesByTurn::from([(TurnId::from("one"), BTreeSet::from([source.clone()]))]);
+    let told = heard_after_tag(true, nameless("one"), told_of()).await;
     assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
+    let told = heard_after_tag(false, nameless("one"), told_of()).await;
+    assert_eq!(told.matches(CANARY).count(), 3, "the control: {told}");
 }
 
 #[tokio::test]
