@@ -371,3 +371,50 @@ async fn a_move_that_a_private_note_links_to_is_told_to_the_model_that_planned_i
         assert!(told.contains("withheld"), "the control, {next:?}: {told}");
     }
 }
+
+/// The last request to a cloud model, after a restart. Before that one elsewhere planned a move of a note to which a
+/// diary note links, and a second message was sent: while the move waited, or after it was accepted.
+async fn told_after_next_message(is_local: bool, is_accepted: bool) -> String {
+    let home = home_with_key(&[("Plan.md", "# Plan\n"), ("Diary/Ann.md", "[[Plan]]\n")]);
+    let moves = json!({ "source": "Plan.md", "destination": "Projects/Idea.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("move_file", moves)]),
+        Reply::text("It moves."),
+        Reply::text("As I said, canary-71d4."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, false)).await;
+    let conversation = running.send_and_wait(None, "move the plan").await;
+    if is_accepted {
+        let pending = running.pending_paths(&conversation).await;
+        let paths: Vec<&str> = pending.iter().map(String::as_str).collect();
+        running.decide(&conversation, &paths, &[]).await.expect("applied");
+    }
+    let (second, last) = (settings(&model, is_local), settings(&model, false));
+    let running = go_on(&home, running, &conversation, second, Continuation::Message).await;
+    let running = go_on(&home, running, &conversation, last, Continuation::Restart).await;
+    running.quit().await;
+    let requests = model.requests();
+    let told = |request: &Value| request["messages"].to_string();
+    assert_eq!(
+        told(&requests[2]).contains("Diary/Ann.md"),
+        is_local,
+        "a local model is told of it"
+    );
+    let told = told(requests.last().expect("a request"));
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_was_left_out_withholds_no_answer() {
+    for is_accepted in [false, true] {
+        let told = told_after_next_message(false, is_accepted).await;
+        assert!(told.contains("As I said, canary-71d4."), "{is_accepted}: {told}");
+        assert!(!told.contains("Diary"), "{is_accepted}: {told}");
+        let told = told_after_next_message(true, is_accepted).await;
+        assert!(!told.contains(CANARY), "the control, {is_accepted}: {told}");
+        assert!(told.contains("withheld"), "the control, {is_accepted}: {told}");
+    }
+}

@@ -78,6 +78,7 @@ impl VaultSession {
         let told = told.chain(changed.iter().map(|note| note.path().clone()));
         // No call that the turn hears of spelled these names: they are known only from the vault.
         let named: Vec<NotePath> = told.filter(|note| !called.contain(note)).collect();
+        let named = self.privacy_guard.without_private_linking_notes(conversation, named).await?;
         let briefing = ContextBlock {
             now: prompt::time_text(&jiff::Zoned::now()),
             open_note,

@@ -10,8 +10,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use protocol::{ContentHash, Message, MessagePart, NotePath, Privacy, TurnId, UserError};
-use store::PlannedName;
+use protocol::{
+    ContentHash, ConversationId, Message, MessagePart, NotePath, Privacy, Source, TurnId, UserError,
+};
+use store::{PlannedName, Store};
 use vault::Vault;
 
 use super::hidden_names::{HiddenNames, REDACTED};
@@ -101,6 +103,60 @@ impl PrivacyGuard {
         })
         .await
     }
+}
+
+impl PrivacyGuard {
+    /// The notes without those that a change of this conversation only keeps links right in and some model must not
+    /// see. A context block names such a note only to a model that may see it, so it is a source of turns of such
+    /// models only: [`Self::add_names_of_linking_notes`] adds it then.
+    pub(crate) async fn without_private_linking_notes(
+        &self,
+        conversation: &ConversationId,
+        mut notes: Vec<NotePath>,
+    ) -> Result<Vec<NotePath>, UserError> {
+        let Some(store) = self.effect_history.get().filter(|_| !notes.is_empty()) else {
+            return Ok(notes);
+        };
+        let linking = linking_notes(store, conversation).await?;
+        let open = self.vault_for_any_model();
+        run_blocking(move || {
+            notes.retain(|note| !linking.contains(note) || !open.hides(note));
+            notes
+        })
+        .await
+    }
+
+    /// The turn is heard by a model with this view: private notes that it may see, and in which changes of the
+    /// conversation only keep links right, are sources of the turn. The context of this turn or of an earlier one may
+    /// name them. Durable when it returns.
+    pub(super) async fn add_names_of_linking_notes(
+        &self,
+        turn: &TurnId,
+        view: &PrivacyView,
+    ) -> Result<(), UserError> {
+        let is_wider = view.max_privacy > Privacy::Open && view.rules.has_local_only();
+        let Some(store) = self.effect_history.get().filter(|_| is_wider) else { return Ok(()) };
+        let opening = store.opening_message(turn).await.map_err(store_error)?;
+        let Some((message, _)) = opening else { return Ok(()) };
+        let linking = linking_notes(store, &message.conversation).await?;
+        let (open, seen) = (self.vault_for_any_model(), self.vault_for_view(view));
+        let named = run_blocking(move || {
+            let is_private = |note: &NotePath| open.hides(note) && !seen.hides(note);
+            let named = linking.into_iter().filter(is_private);
+            named.map(Source::Note).collect::<Vec<_>>()
+        });
+        store.add_sources(turn, &named.await?).await.map_err(store_error)
+    }
+}
+
+/// The notes in which changes of a conversation, decided or not, only keep links right.
+async fn linking_notes(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<BTreeSet<NotePath>, UserError> {
+    let planned = store.planned_notes(conversation).await.map_err(store_error)?;
+    let linking = planned.into_iter().filter(|planned| planned.updates_links);
+    Ok(linking.map(|planned| planned.note).collect())
 }
 
 impl PlannedNames {
