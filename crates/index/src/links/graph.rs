@@ -106,6 +106,7 @@ impl<'a> LinkGraph<'a> {
     }
 
     /// The files that were there at an earlier time, under the paths that they had then, and with the present bytes.
+    /// Of lost files it has the paths alone.
     pub(super) fn with_former_paths<'g>(&'g self, former: &'g FormerPaths) -> LinkGraph<'g> {
         let moves = &former.moves;
         let before: HashMap<&NotePath, &NotePath> =
@@ -116,7 +117,9 @@ impl<'a> LinkGraph<'a> {
                 (!moves.contains_key(file) && !former.absent.contains(file)).then(|| file.clone())
             }
         };
-        let files = self.files.iter().filter_map(path_then).collect();
+        let known = self.files.iter().filter_map(path_then);
+        let known = known.filter(|path| !former.lost.contains(path));
+        let files = known.chain(former.lost.iter().cloned()).collect();
         let path_now = |path: &'_ NotePath| moves.get(path).unwrap_or(path).clone();
         LinkGraph {
             unlisted: self.unlisted,

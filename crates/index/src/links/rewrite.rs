@@ -82,6 +82,9 @@ pub struct FormerPaths {
     pub moves: HashMap<NotePath, NotePath>,
     /// The present paths of files that were not there.
     pub absent: HashSet<NotePath>,
+    /// The former paths of files of which it is not known where they are, if anywhere. A link that led to one stays as
+    /// it is.
+    pub lost: HashSet<NotePath>,
     /// The former paths of files of which it is known where they were, also of those that did not move.
     pub known: HashSet<NotePath>,
     /// The former paths of files that others moved. Nobody saw which other files went with them. So a link there that
@@ -122,6 +125,9 @@ impl<'n> TargetsBeforeAndAfter<'_, 'n> {
     /// The file that `link` leads to before; `None` when there is none or the link is not affected.
     fn affected_target(&mut self, link: &LinkText, plan: &MovePlan<'_>) -> Option<&'n NotePath> {
         let target = self.before.first(link)?;
+        if plan.former.is_some_and(|former| former.lost.contains(target)) {
+            return None;
+        }
         let is_known = || plan.former.is_some_and(|former| former.known.contains(target));
         let is_affected = match self.affected {
             AffectedLinks::All => true,

@@ -201,6 +201,42 @@ impl LedgerView {
         self.successions.is_successor(here, to)
     }
 
+    /// Whether it is certain that a file, or one from which it goes on, was made before the effect at a position: by
+    /// when it was made, saves of other programs that the watch saw, and changes of the ledger.
+    #[must_use]
+    pub fn was_there_before(&self, file: FileId, place: usize) -> bool {
+        let Some(at) = self.effects.get(place).and_then(|effect| effect.at) else { return false };
+        let is_older = |file: &FileId| file.born.is_some_and(|born| born / 1_000_000 < at.0);
+        let (mut here, mut end) = (file, self.effects.len());
+        loop {
+            let files = self.successions.predecessors(here);
+            if files.iter().any(is_older) {
+                return true;
+            }
+            let keys = files.iter().map(|file| EffectKey::FileLeft(file.inode));
+            let last = keys.filter_map(|key| self.index.previous(key, end)).max();
+            let known = last.and_then(|last| Some((last, self.effects.get(last)?)));
+            let Some((last, effect)) = known else { return false };
+            end = last;
+            let is_its = |left: FileId| left.born.is_some() && files.contains(&left);
+            if file_left(effect).is_some_and(is_its) {
+                if last < place {
+                    return true;
+                }
+                let base = match (note_origin(effect), effect.kind) {
+                    (NoteOrigin::New, _) => None,
+                    (NoteOrigin::Trash(name), ChangeKind::Create) => {
+                        let gone = self.previous_in_trash(name, last);
+                        gone.and_then(|(_, gone)| recorded_base(gone))
+                    }
+                    _ => recorded_base(effect),
+                };
+                let Some(base) = base else { return false };
+                here = base;
+            }
+        }
+    }
+
     /// The place of the note that the trace follows from the effect at `place`, or the notes that may be it.
     pub(super) fn locate(
         &self,

@@ -95,21 +95,35 @@ async fn a_link_to_a_note_that_was_moved_with_its_folder_comes_back_as_it_was() 
     running.quit().await;
 }
 
+/// The application with a model that answers each message with one of these calls.
+async fn app_with_calls(
+    notes: &[(&str, &str)],
+    calls: Vec<ScriptedCall>,
+) -> (TestHome, RunningApp, ScriptedModel) {
+    let answers = |call| [Reply::calls(vec![call]), Reply::text("Done.")];
+    let model = ScriptedModel::start(calls.into_iter().flat_map(answers).collect()).await;
+    let home = home_with_key(notes);
+    let running = home.open(settings_with_model(&model)).await;
+    (home, running, model)
+}
+
+/// Sends a message, and accepts what the model plans.
+async fn accepted_message(running: &RunningApp) -> ConversationId {
+    let conversation = running.send_and_wait(None, "Please").await;
+    accept_all(running, &conversation).await;
+    conversation
+}
+
 /// The application after each of these calls, a message of its own, was accepted.
 async fn app_after_messages(
     notes: &[(&str, &str)],
     calls: Vec<ScriptedCall>,
 ) -> (TestHome, RunningApp, Vec<ConversationId>) {
     let messages = calls.len();
-    let answers = |call| [Reply::calls(vec![call]), Reply::text("Done.")];
-    let model = ScriptedModel::start(calls.into_iter().flat_map(answers).collect()).await;
-    let home = home_with_key(notes);
-    let running = home.open(settings_with_model(&model)).await;
+    let (home, running, _model) = app_with_calls(notes, calls).await;
     let mut conversations = Vec::new();
     for _ in 0..messages {
-        let conversation = running.send_and_wait(None, "Please").await;
-        accept_all(&running, &conversation).await;
-        conversations.push(conversation);
+        conversations.push(accepted_message(&running).await);
     }
     (home, running, conversations)
 }
@@ -170,4 +184,85 @@ async fn a_line_that_comes_back_while_a_move_stands_leads_to_the_moved_note() {
     assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
     assert_eq!(home.notes.read("Log.md"), LOG);
     running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_comes_back_leads_to_a_note_that_was_in_the_trash_meanwhile() {
+    let log = "See [[Plan]], [x](Plan.md).\n";
+    let edits = edit("Log.md", "See [[Plan]], [x](Plan.md).", "Planned.");
+    let archived = ("Plan.md", "Archive/Plan.md");
+    for (other, moved, deleted, expected) in [
+        ("Idea.md", archived, archived.1, "See [[Plan]], [x](Archive/Plan.md).\n"),
+        ("Sub/Plan.md", ("Log.md", "Work/Log.md"), "Plan.md", "See [[Plan]], [x](../Plan.md).\n"),
+    ] {
+        let notes = [("Plan.md", "# Plan\n"), (other, "# Another\n"), ("Log.md", log)];
+        let calls = vec![edits.clone(), move_to(moved.0, moved.1), delete(deleted)];
+        let (home, running, conversations) = app_after_messages(&notes, calls).await;
+        assert!(!home.notes.root().join(deleted).exists(), "the control: it is in the trash");
+        undo_message(&running, &conversations[2]).await;
+        undo_message(&running, &conversations[0]).await;
+        let path = if moved.0 == "Log.md" { moved.1 } else { "Log.md" };
+        assert_eq!(home.notes.read(path), expected);
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_comes_back_is_never_led_to_a_note_that_it_did_not_mean() {
+    // A note that is made after the edit and moved, where the one that was meant was renamed by hand.
+    for is_renamed in [true, false] {
+        let notes = [("Plan.md", "# Plan\n"), ("Log.md", "See [[Plan]].\n")];
+        let calls =
+            vec![edit("Log.md", "See [[Plan]].", "Planned."), move_to("Plan.md", "Ideas.md")];
+        let (home, running, _model) = app_with_calls(&notes, calls).await;
+        let edited = accepted_message(&running).await;
+        if is_renamed {
+            let root = home.notes.root();
+            fs::rename(root.join("Plan.md"), root.join("Plan 2024.md")).expect("renamed");
+            home.notes.write("Plan.md", "# New\n");
+        }
+        accepted_message(&running).await;
+        undo_message(&running, &edited).await;
+        // The control: the note that was meant.
+        let expected = if is_renamed { "See [[Plan]].\n" } else { "See [[Ideas]].\n" };
+        assert_eq!(home.notes.read("Log.md"), expected);
+        running.quit().await;
+    }
+    // Another note with the name of one that was deleted.
+    for is_deleted in [true, false] {
+        let (meant, text) =
+            if is_deleted { ("B.md", "See [[B]].\n") } else { ("C.md", "See [[B]].\n") };
+        let notes = [(meant, "# B\n"), ("Z/B.md", "# Another\n"), ("N.md", text)];
+        let calls = vec![
+            edit("N.md", "See [[B]].", "Seen."),
+            delete(meant),
+            move_to("Z/B.md", "Z/Other.md"),
+        ];
+        let (home, running, conversations) = app_after_messages(&notes, calls).await;
+        undo_message(&running, &conversations[0]).await;
+        let expected = if is_deleted { text } else { "See [[Other]].\n" };
+        assert_eq!(home.notes.read("N.md"), expected);
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_that_are_made_again_lead_to_a_note_that_was_moved_since() {
+    for text in ["Plan.", "See [[Plan]]."] {
+        let notes = [("Plan.md", "# Plan\n"), ("Log.md", "a\n\nb\n\nc\n")];
+        let made = format!("{text}\n\nb\n\nC");
+        let calls = vec![edit("Log.md", "a\n\nb\n\nc", &made), move_to("Plan.md", "Roadmap.md")];
+        let (home, running, _model) = app_with_calls(&notes, calls).await;
+        let edited = accepted_message(&running).await;
+        undo_message(&running, &edited).await;
+        assert_eq!(home.notes.read("Log.md"), "a\n\nb\n\nc\n");
+        accepted_message(&running).await;
+        let scope = UndoScope::Conversation { conversation: edited };
+        let redone = running.app.redo(&scope).await.expect("redone");
+        assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+        // The control: a word that is no link.
+        let now = format!("{}\n\nb\n\nC\n", text.replace("[[Plan]]", "[[Roadmap]]"));
+        assert_eq!(home.notes.read("Log.md"), now);
+        running.quit().await;
+    }
 }

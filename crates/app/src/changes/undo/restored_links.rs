@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use index::links::{FormerPaths, LinkGraph};
-use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, Effect, EffectId, NotePath};
+use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, Effect, EffectId, NotePath, Renames};
 use vault::Vault;
 use vault::undo::{LedgerView, UndoPlan};
 
@@ -22,7 +22,7 @@ pub(super) fn with_restored_links(
     let whole = vault.unfiltered();
     let graph = (!groups.is_empty()).then(|| link_graph(&whole, &plan.changes)).flatten();
     let Some(graph) = graph else { return (plan.changes.clone(), Vec::new()) };
-    let mut rewritten = rewritten_texts(&graph, ledger, plan, &groups);
+    let mut rewritten = rewritten_texts(vault, &graph, (ledger, plan), &groups);
     let paths = rewritten.keys().cloned().collect();
     let with_links = |change: &Change| match &change.act {
         ChangeAction::Replace { before, .. } => rewritten
@@ -38,32 +38,65 @@ pub(super) fn with_restored_links(
 /// time to look at the paths of all files.
 const MAX_GROUPS: usize = 16;
 
-/// The notes in which the plan restores lines with links, by the position in the ledger of the first move after the lines
-/// were written. Left out are notes with lines that were written before different moves.
-fn restored_notes<'p>(ledger: &LedgerView, plan: &'p UndoPlan) -> BTreeMap<usize, Vec<&'p Change>> {
+/// Notes in which the plan restores lines that were removed, or made, between the same two steps of paths.
+struct RestoredNotes<'p> {
+    changes: Vec<&'p Change>,
+    /// The position in the ledger of the first of these edits.
+    edited: usize,
+}
+
+/// The notes in which the plan restores lines with links, by the number of steps in the ledger before their edits. Left
+/// out are notes with edits before different moves.
+fn restored_notes<'p>(
+    ledger: &LedgerView,
+    plan: &'p UndoPlan,
+) -> BTreeMap<usize, RestoredNotes<'p>> {
     let effects = ledger.effects();
     let positions: HashMap<&EffectId, usize> =
         effects.iter().enumerate().map(|(at, effect)| (&effect.id, at)).collect();
     let moves: Vec<usize> =
         (0..).zip(effects).filter(|(_, one)| is_move(one.kind)).map(|(at, _)| at).collect();
-    let mut firsts: HashMap<&NotePath, BTreeSet<usize>> = HashMap::new();
-    for undone in &plan.undone {
-        if let Some(at) = positions.get(&undone.effect) {
-            let next = moves.partition_point(|moved| moved < at);
-            let first = moves.get(next).copied().unwrap_or(effects.len());
-            firsts.entry(&undone.path).or_default().insert(first);
-        }
-    }
-    let mut notes: BTreeMap<usize, Vec<&Change>> = BTreeMap::new();
-    for change in plan.changes.changes().filter(|change| may_restore_links(change)) {
-        let firsts = firsts.get(&change.path).filter(|firsts| firsts.len() == 1);
-        if let Some(first) = firsts.and_then(|firsts| firsts.first()) {
-            notes.entry(*first).or_default().push(change);
+    let moves_before = |at: usize| moves.partition_point(|moved| *moved < at);
+    let is_step = |(_, effect): &(usize, &Effect)| PathStep::of_effect(effect).is_some();
+    let steps: Vec<usize> = (0..).zip(effects).filter(is_step).map(|(at, _)| at).collect();
+    let undone = plan.undone.iter().map(|undone| (&undone.effect, &undone.path));
+    let redone = plan.redone.iter().map(|redone| (&redone.effect, &redone.path));
+    let mut edits: HashMap<&NotePath, BTreeSet<usize>> = HashMap::new();
+    for (effect, path) in undone.chain(redone) {
+        if let Some(at) = positions.get(effect) {
+            edits.entry(path).or_default().insert(*at);
         }
     }
     let is_moved = plan.changes.is_unit() || !plan.moved.is_empty();
-    notes.retain(|first, _| is_moved || *first < effects.len());
+    let mut notes: BTreeMap<usize, RestoredNotes<'_>> = BTreeMap::new();
+    for change in plan.changes.changes().filter(|change| may_restore_links(change)) {
+        let edits = edits.get(&change.path);
+        let Some((first, last)) = edits.and_then(|edits| edits.first().zip(edits.last())) else {
+            continue;
+        };
+        let moves_before_edit = moves_before(*first);
+        if moves_before_edit == moves_before(*last) && (is_moved || moves_before_edit < moves.len())
+        {
+            let key = steps.partition_point(|step| step < first);
+            let new = || RestoredNotes { changes: Vec::new(), edited: *first };
+            let restored = notes.entry(key).or_insert_with(new);
+            restored.changes.push(change);
+            restored.edited = restored.edited.min(*first);
+        }
+    }
     notes
+}
+
+/// Whether the file at this path after the plan was there before the edit at a position of the ledger.
+fn was_there(
+    vault: &Vault,
+    ledger: &LedgerView,
+    undoing: &Renames,
+    file: &NotePath,
+    edited: usize,
+) -> bool {
+    let now = undoing.back(file).and_then(|path| vault.file_id(&path));
+    now.is_some_and(|now| ledger.was_there_before(now, edited))
 }
 
 fn may_restore_links(change: &Change) -> bool {
@@ -73,10 +106,10 @@ fn may_restore_links(change: &Change) -> bool {
 
 /// The new texts by the paths of the changes.
 fn rewritten_texts(
+    vault: &Vault,
     graph: &LinkGraph<'_>,
-    ledger: &LedgerView,
-    plan: &UndoPlan,
-    groups: &BTreeMap<usize, Vec<&Change>>,
+    (ledger, plan): (&LedgerView, &UndoPlan),
+    groups: &BTreeMap<usize, RestoredNotes<'_>>,
 ) -> HashMap<NotePath, Vec<u8>> {
     let mut rewritten = HashMap::new();
     let undoing = plan.changes.renames();
@@ -84,8 +117,8 @@ fn rewritten_texts(
     let mut steps = PathSteps::new(ledger, plan);
     let mut files = FilesThen::new(graph, &steps);
     let mut looked_at = 0;
-    for (first, changes) in groups.iter().rev() {
-        for step in steps.take_since(*first) {
+    for restored in groups.values().rev() {
+        for step in steps.take_since(restored.edited) {
             files.step_back(&step);
         }
         if files.are_all_in_place() {
@@ -96,11 +129,15 @@ fn rewritten_texts(
             tracing::warn!("some links of lines that were restored were not looked at");
             break;
         }
-        let mut former = files.former_paths();
+        let sources: HashSet<NotePath> =
+            restored.changes.iter().map(|change| undoing.forward(&change.path)).collect();
+        let mut former = files.former_paths(|file| {
+            sources.contains(file) || was_there(vault, ledger, &undoing, file, restored.edited)
+        });
         let path_then: HashMap<&NotePath, &NotePath> =
             former.moves.iter().map(|(then, now)| (now, then)).collect();
         let mut notes: HashMap<NotePath, &Change> = HashMap::new();
-        for change in changes {
+        for change in &restored.changes {
             let path = undoing.forward(&change.path);
             let then = path_then.get(&path).map(|then| (*then).clone());
             notes.insert(then.unwrap_or(path), change);
@@ -121,10 +158,42 @@ fn rewritten_texts(
     rewritten
 }
 
-/// A step by which a path came to have a file, or the file another path.
+/// A step that changed which file has a path.
 enum PathStep {
-    Moved { from: NotePath, to: NotePath, is_of_folder: bool },
+    Moved {
+        from: NotePath,
+        to: NotePath,
+        is_of_folder: bool,
+    },
     Made(NotePath),
+    /// With the name in the trash.
+    Trashed(NotePath, String),
+    /// The same way back.
+    Restored(NotePath, String),
+}
+
+impl PathStep {
+    fn of_effect(effect: &Effect) -> Option<Self> {
+        let (path, trashed) = (effect.path.clone(), effect.trashed.clone());
+        match (effect.kind, effect.target.clone(), trashed) {
+            (ChangeKind::Create, _, None) => Some(Self::Made(path)),
+            (ChangeKind::Create, _, Some(name)) => Some(Self::Restored(path, name)),
+            (ChangeKind::Trash, _, Some(name)) => Some(Self::Trashed(path, name)),
+            (kind, Some(to), _) => {
+                let is_of_folder = kind == ChangeKind::RenameFolder;
+                Some(Self::Moved { from: path, to, is_of_folder })
+            }
+            _ => None,
+        }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &NotePath> {
+        let (one, other) = match self {
+            Self::Moved { from, to, .. } => (from, Some(to)),
+            Self::Made(path) | Self::Trashed(path, _) | Self::Restored(path, _) => (path, None),
+        };
+        std::iter::once(one).chain(other)
+    }
 }
 
 /// The steps since the first effect of the ledger, with the position of each there, and those that the plan takes.
@@ -132,17 +201,9 @@ struct PathSteps(Vec<(usize, PathStep)>);
 
 impl PathSteps {
     fn new(ledger: &LedgerView, plan: &UndoPlan) -> Self {
-        let of_effect = |(at, effect): (usize, &Effect)| {
-            let (from, to) = (effect.path.clone(), effect.target.clone());
-            let is_of_folder = effect.kind == ChangeKind::RenameFolder;
-            match (effect.kind, to) {
-                (ChangeKind::Create, _) => Some((at, PathStep::Made(from))),
-                (_, Some(to)) => Some((at, PathStep::Moved { from, to, is_of_folder })),
-                _ => None,
-            }
-        };
         let effects = ledger.effects();
-        let ours = effects.iter().enumerate().filter_map(of_effect);
+        let ours = effects.iter().enumerate();
+        let ours = ours.filter_map(|(at, effect)| Some((at, PathStep::of_effect(effect)?)));
         let others = plan.moved.iter().map(|moved| PathStep::Moved {
             from: moved.from.clone(),
             to: moved.to.clone(),
@@ -164,45 +225,53 @@ impl PathSteps {
     }
 }
 
-/// The files of a graph that some step may have moved, by the path at a time before.
+/// The files of a graph that some step may be about, by the path at a time before.
 struct FilesThen {
-    present: HashMap<NotePath, NotePath>,
+    /// The present path of each; `None` for a file that nobody knows by now.
+    present: HashMap<NotePath, Option<NotePath>>,
+    /// By the name there.
+    in_trash: HashMap<String, Option<NotePath>>,
     absent: HashSet<NotePath>,
 }
 
 impl FilesThen {
     fn new(graph: &LinkGraph<'_>, steps: &PathSteps) -> Self {
-        let mut ends: HashSet<&NotePath> = HashSet::new();
-        for (_, step) in &steps.0 {
-            match step {
-                PathStep::Moved { from, to, .. } => ends.extend([from, to]),
-                PathStep::Made(path) => ends.extend([path]),
-            }
-        }
+        let ends: HashSet<&NotePath> = steps.0.iter().flat_map(|(_, step)| step.paths()).collect();
         let may_be_moved = |file: &&NotePath| {
             ends.contains(file) || file.folders().any(|folder| ends.contains(&folder))
         };
         let files = graph.files().iter().filter(may_be_moved);
-        let present = files.map(|file| (file.clone(), file.clone())).collect();
-        Self { present, absent: HashSet::new() }
+        let present = files.map(|file| (file.clone(), Some(file.clone()))).collect();
+        Self { present, in_trash: HashMap::new(), absent: HashSet::new() }
     }
 
     /// Goes back to the time before a step.
     fn step_back(&mut self, step: &PathStep) {
         match step {
             PathStep::Made(path) => self.remove(path),
-            PathStep::Moved { from, to, is_of_folder: false } => {
-                let moved = self.present.remove(to);
-                self.remove(from);
-                if let Some(file) = moved {
-                    self.present.insert(from.clone(), file);
+            PathStep::Restored(path, name) => {
+                if let Some(file) = self.present.remove(path) {
+                    self.in_trash.insert(name.clone(), file);
                 }
+            }
+            PathStep::Trashed(path, name) => {
+                let file = self.in_trash.remove(name).flatten();
+                if self.present.contains_key(path) {
+                    self.absent.extend(file);
+                } else {
+                    self.present.insert(path.clone(), file);
+                }
+            }
+            PathStep::Moved { from, to, is_of_folder: false } => {
+                let file = self.present.remove(to).flatten();
+                self.remove(from);
+                self.present.insert(from.clone(), file);
             }
             PathStep::Moved { from, to, is_of_folder: true } => {
                 for (path, file) in std::mem::take(&mut self.present) {
                     match path.after_move(to, from) {
                         Some(before) => drop(self.present.insert(before, file)),
-                        None if path.is_in(from) => drop(self.absent.insert(file)),
+                        None if path.is_in(from) => self.absent.extend(file),
                         None => drop(self.present.insert(path, file)),
                     }
                 }
@@ -211,21 +280,36 @@ impl FilesThen {
     }
 
     fn remove(&mut self, path: &NotePath) {
-        self.absent.extend(self.present.remove(path));
+        self.absent.extend(self.present.remove(path).flatten());
     }
 
     fn are_all_in_place(&self) -> bool {
-        self.present.iter().all(|(then, now)| then.as_str() == now.as_str())
+        self.present
+            .iter()
+            .all(|(then, now)| now.as_ref().is_some_and(|now| then.as_str() == now.as_str()))
     }
 
-    fn former_paths(&self) -> FormerPaths {
-        let is_moved = |(then, now): &(&NotePath, &NotePath)| then.as_str() != now.as_str();
-        let moves = self.present.iter().filter(is_moved);
-        FormerPaths {
-            moves: moves.map(|(then, now)| (then.clone(), now.clone())).collect(),
-            absent: self.absent.clone(),
-            known: self.present.keys().cloned().collect(),
-            by_others: HashSet::new(),
+    /// `was_there` says of the present path of a file whether it is certain that the file was there by then.
+    fn former_paths(&self, was_there: impl Fn(&NotePath) -> bool) -> FormerPaths {
+        let mut former = FormerPaths {
+            absent: self.absent.iter().chain(self.in_trash.values().flatten()).cloned().collect(),
+            ..FormerPaths::default()
+        };
+        for (then, now) in &self.present {
+            match now {
+                Some(now) if then.as_str() == now.as_str() => {
+                    former.known.insert(then.clone());
+                }
+                Some(now) if was_there(now) => {
+                    former.known.insert(then.clone());
+                    former.moves.insert(then.clone(), now.clone());
+                }
+                now => {
+                    former.lost.insert(then.clone());
+                    former.absent.extend(now.clone());
+                }
+            }
         }
+        former
     }
 }
