@@ -2,6 +2,7 @@
 //! where another program overwrote them.
 
 mod kept_links;
+mod planned_again;
 mod redo_edits;
 mod second_plan;
 mod turn_scope;

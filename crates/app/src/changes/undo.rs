@@ -24,8 +24,8 @@ use protocol::job::JobKind;
 use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
 use store::{Store, UserChangeSet};
 use vault::undo::{
-    ConflictAnswer, EffectivePart, Hunks, LedgerView, UndoDirection, UndoPlan, UndoRequest,
-    plan_answered_undo, plan_undo,
+    ConflictAnswer, EffectivePart, Hunks, LedgerView, Reverts, UndoDirection, UndoPlan,
+    UndoRequest, plan_answered_undo, plan_undo,
 };
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
@@ -133,20 +133,7 @@ async fn parts_to_undo(
             UndoScope::Effect { hunks, .. } if !hunks.is_empty() => continue,
             _ => Hunks::All,
         };
-        let left = match standings.effective_part(&effect.id) {
-            EffectivePart::Nothing => continue,
-            EffectivePart::Whole => asked,
-            // It cannot be undone at all; the plan says so.
-            EffectivePart::Without(_) if effect.purged.is_some() => asked,
-            EffectivePart::Without(gone) => {
-                let (before, after) = before_and_after(store, effect).await?;
-                let all = 0..vault::merge::hunks(&before, &after).len();
-                Hunks::Some(
-                    all.filter(|hunk| asked.contains(*hunk) && !gone.contains(hunk)).collect(),
-                )
-            }
-        };
-        if left != Hunks::Some(BTreeSet::new()) {
+        if let Some(left) = hunks_to_undo(store, &standings, effect, asked).await? {
             wanted.effects.insert(effect.id.clone(), left);
         }
     }
@@ -154,6 +141,28 @@ async fn parts_to_undo(
         leave_other_moves(store, &standings, effects, &mut wanted).await?;
     }
     Ok(wanted)
+}
+
+/// As much of what is asked of an effect as is not undone yet; `None` if nothing of it is left.
+async fn hunks_to_undo(
+    store: &Store,
+    standings: &Reverts,
+    effect: &Effect,
+    asked: Hunks,
+) -> Result<Option<Hunks>, UserError> {
+    let left = match standings.effective_part(&effect.id) {
+        EffectivePart::Nothing => return Ok(None),
+        EffectivePart::Whole => asked,
+        // It cannot be undone at all; the plan says so.
+        EffectivePart::Without(_) if effect.purged.is_some() => asked,
+        EffectivePart::Without(gone) => {
+            let (before, after) = before_and_after(store, effect).await?;
+            let all = 0..vault::merge::hunks(&before, &after).len();
+            let is_left = |hunk: &usize| asked.contains(*hunk) && !gone.contains(hunk);
+            Hunks::Some(all.filter(is_left).collect())
+        }
+    };
+    Ok(Some(left).filter(|left| *left != Hunks::Some(BTreeSet::new())))
 }
 
 impl VaultSession {

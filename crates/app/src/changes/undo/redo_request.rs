@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use protocol::changes::history::AppliedBy;
 use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
-use vault::undo::{EffectivePart, Hunks, UndoRequest};
+use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoRequest};
 
+use super::hunks_to_undo;
 use super::rewritten_links::are_links_of_undone_moves;
 use super::turn_scope::unit_of;
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
@@ -177,12 +178,25 @@ impl VaultSession {
         Ok(Hunks::Some((0..vault::merge::hunks(&before, &after).len()).collect()))
     }
 
-    /// Leaves in the request what is not undone yet. What is left of an edit that was made again in part stays for an
-    /// answer of the user.
+    /// Leaves in the request what is not undone yet. Of an edit in several places these are the places that are left: one
+    /// that came back with other links does not read as undone to the next plan. What is left of an edit that was made
+    /// again in part stays for an answer of the user.
     pub(super) async fn drop_undone(&self, request: &mut UndoRequest) -> Result<(), UserError> {
         let standings = effective_changes(&self.store).await?;
-        let UndoRequest { effects, redone, .. } = request;
-        effects.retain(|effect, _| standings.effective_part(effect) != EffectivePart::Nothing);
+        let UndoRequest { effects, redone, direction } = request;
+        for (id, asked) in std::mem::take(effects) {
+            // What is reapplied was not undone, and edits that are made again have hunks of their own.
+            let is_by_hunks = *direction == UndoDirection::Back && !redone.contains_key(&id);
+            let left = match standings.effective_part(&id) {
+                EffectivePart::Nothing => None,
+                EffectivePart::Without(_) if is_by_hunks => {
+                    let effect = find_effect(&self.store, &id).await?;
+                    hunks_to_undo(&self.store, &standings, &effect, asked).await?
+                }
+                EffectivePart::Whole | EffectivePart::Without(_) => Some(asked),
+            };
+            effects.extend(left.map(|left| (id, left)));
+        }
         redone.retain(|by, _| effects.contains_key(by));
         Ok(())
     }
