@@ -2,6 +2,7 @@
 
 pub(crate) mod crash_recovery;
 pub(crate) mod data_dir;
+pub(crate) mod interrupted_call;
 pub(crate) mod open_and_lock;
 pub(crate) mod open_database;
 pub(crate) mod sample;

@@ -38,6 +38,7 @@ use sqlx::SqlitePool;
 
 pub use changes::change_set::{DecisionRow, OpenChangeSet};
 pub use changes::earlier_plan::EarlierPlan;
+pub use changes::effect::CallEffect;
 pub use changes::planned_change::{ChangeSetDecision, PartialDecision, PlannedChangeRow};
 pub use changes::planned_name::{PlannedName, PlannedNote};
 pub use changes::purged::{PurgeBatch, PurgeStats, PurgedEffect};

@@ -1,6 +1,7 @@
 //! Private notes: neither a byte nor a name of one is in any request to a model.
 
 use protocol::Settings;
+use protocol::chat::conversation::ChatItem;
 use protocol::notes::query::{PatternKind, TextSearch};
 use protocol::settings::PrivateSettings;
 use serde_json::{Map, Value, json};
@@ -9,6 +10,7 @@ use testkit::{Reply, ScriptedModel};
 use crate::harness::test_app::{
     RunningApp, TestHome, home_with_key, settings_with_model, settings_without_model,
 };
+use crate::hub::inbox::change_database;
 use crate::notes::queries::wait_for_vault_info;
 use crate::settings::LAST_LINE;
 
@@ -368,4 +370,45 @@ async fn a_private_text_is_not_read_to_a_model_under_the_name_of_another_file() 
         running.quit().await;
         model.finish();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_result_of_an_interrupted_move_names_no_private_note_that_links_to_the_moved_one() {
+    const PRIVATE: &str = "Diary/Kanarienvogel.md";
+    let home = home_with_key(&[("Garden.md", "# Garden\n"), (PRIVATE, "[[Garden]]\n")]);
+    let moves = json!({ "source": "Garden.md", "destination": "Archive/Plot.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("move_file", moves)]),
+        Reply::text("It waits."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let private = PrivateSettings { never: vec!["Diary/".to_owned()], ..Default::default() };
+    let settings = Settings { private, ..settings_with_model(&model) };
+    let running = home.open(settings.clone()).await;
+    let conversation = running.send_and_wait(None, "archive it").await;
+    running.decide(&conversation, &["Garden.md", PRIVATE], &[]).await.expect("applied");
+    running.quit().await;
+    assert!(home.notes.read(PRIVATE).contains("Plot"), "the control: it was changed as well");
+
+    // As if the program had ended after the change, before the result and its sources were stored.
+    for lost in [
+        "UPDATE tool_call SET output = NULL",
+        "UPDATE turn SET status = 'running', ended_at = NULL",
+        "DELETE FROM source",
+    ] {
+        change_database(&home, lost.to_owned()).await;
+    }
+    let running = home.open(settings).await;
+    let stored = running.view(&conversation).await.items.into_iter().find_map(|item| match item {
+        ChatItem::Tool { output, .. } => output,
+        _ => None,
+    });
+    let named = "The program was interrupted; move_file had changed Garden.md.";
+    assert_eq!(stored.as_deref(), Some(named));
+    running.send_and_wait(Some(&conversation), "and now?").await;
+    let told = model.requests().last().map(Value::to_string).expect("a request");
+    assert!(told.contains(named) && !told.contains(CANARY_NAME), "{told}");
+    running.quit().await;
+    model.finish();
 }

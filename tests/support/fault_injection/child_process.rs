@@ -4,9 +4,9 @@ use std::path::Path;
 
 use app::StoreLedger;
 use async_trait::async_trait;
-use protocol::{CallId, Intent, IntentState, SettledIntent, TurnId};
+use protocol::{CallId, Intent, SettledIntent, TurnId};
 use serde::{Deserialize, Serialize};
-use store::Store;
+use store::{CallEffect, Store};
 use vault::Vault;
 use vault::ledger::{Ledger, LedgerError};
 
@@ -114,9 +114,7 @@ async fn recover(vault: &Vault, store: &Store) -> Result<ChildReport, String> {
 
 async fn with_ledger(said: ChildReport, store: &Store) -> Result<ChildReport, String> {
     let rows = store.effects_of_call(&TurnId::from(CALL_ID), &CallId::from(CALL_ID)).await;
-    let row = |(path, state): (protocol::NotePath, IntentState)| {
-        (path.as_str().to_owned(), format!("{state:?}"))
-    };
+    let row = |effect: CallEffect| (effect.path.as_str().to_owned(), format!("{:?}", effect.state));
     let ledger = rows.map_err(|error| error.to_string())?.into_iter().map(row).collect();
     Ok(ChildReport { ledger, ..said })
 }

@@ -22,6 +22,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/app/src/adapters/questions.rs',
     'crates/app/src/privacy/',
     'crates/app/src/notes/sent_note.rs',
+    'crates/app/src/workspace/interrupted_call.rs',
     'crates/app/src/privacy/provenance.rs',
     'crates/index/src/links/',
     'crates/llm/src/compaction/',

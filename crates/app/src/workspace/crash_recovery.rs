@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use protocol::{
-    CallId, CallResult, ConversationId, IntentState, NotePath, OpenTurn, Origin, Settings,
-    TokenUsage, TurnEnding, TurnStatus, UserError,
+    CallId, CallResult, ConversationId, IntentState, OpenTurn, Origin, Settings, TokenUsage,
+    TurnEnding, TurnStatus, UserError,
 };
 use store::{ChangeSetDecision, OpenChangeSet, Store, StoreError};
 use vault::Vault;
@@ -17,6 +17,7 @@ use crate::hub::writable_notes;
 use crate::settings::run_mode::RunMode;
 use crate::support::clock::now;
 use crate::support::errors::{apply_error, store_error};
+use crate::workspace::interrupted_call::InterruptedCall;
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
 /// one result, and the turn an end, unless it goes on; in a run that answers one question, such a
@@ -150,8 +151,8 @@ pub(crate) async fn already_decided(
     let mut done = BTreeSet::new();
     for (turn, call, since) in calls {
         let effects = store.effects_of_call_since(turn, call, since).await?;
-        let made = effects.into_iter().filter(|(_, state)| *state == IntentState::Done);
-        done.extend(made.map(|(path, _)| (turn, call, since, path)));
+        let made = effects.into_iter().filter(|effect| effect.state == IntentState::Done);
+        done.extend(made.map(|effect| (turn, call, since, effect.path)));
     }
     for row in &set.planned {
         if done.contains(&(&row.turn, &row.call, row.since, row.change.path.clone())) {
@@ -170,9 +171,14 @@ async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), StoreError> {
 async fn cut_results(store: &Store, turn: &OpenTurn) -> Result<Vec<CallResult>, StoreError> {
     let mut results = Vec::new();
     for (call, tool) in store.unanswered_calls(&turn.turn).await? {
-        let effects = store.effects_of_call(&turn.turn, &call).await?;
-        let waits = needs_review(store, turn, &call).await?;
-        results.push(cut_result(call, &tool, &effects, waits));
+        let cut = InterruptedCall {
+            spelled: store.call_paths(&turn.turn, &call).await?,
+            effects: store.effects_of_call(&turn.turn, &call).await?,
+            is_pending: needs_review(store, turn, &call).await?,
+            call,
+            tool,
+        };
+        results.push(cut.into_result());
     }
     Ok(results)
 }
@@ -198,58 +204,15 @@ async fn needs_review(store: &Store, turn: &OpenTurn, call: &CallId) -> Result<b
     }))
 }
 
-/// The one result of a call whose turn was cut: what became of it, as the ledger knows.
-fn cut_result(
-    call: CallId,
-    tool: &str,
-    effects: &[(NotePath, IntentState)],
-    waits: bool,
-) -> CallResult {
-    let among = |wanted: IntentState| -> Vec<&str> {
-        let found = effects.iter().filter(|(_, state)| *state == wanted);
-        found.map(|(path, _)| path.as_str()).collect()
-    };
-    let done = among(IntentState::Done);
-    let unknown = [among(IntentState::Open), among(IntentState::Parked)].concat();
-    let output = if !unknown.is_empty() {
-        let made = match done.is_empty() {
-            true => String::new(),
-            false => format!("{tool} had changed {}. ", done.join(", ")),
-        };
-        format!(
-            "The program was interrupted; {made}nobody can tell whether {tool} changed {}. Read before \
-             you change it again.",
-            unknown.join(", ")
-        )
-    } else if !done.is_empty() {
-        format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
-    } else if waits {
-        tools::plan_outcome::pending_text(&format!(
-            "the change that {tool} planned before an interruption"
-        ))
-    } else {
-        format!("The program was interrupted before {tool} did anything.")
-    };
-    let is_error = done.is_empty() && !waits;
-    CallResult {
-        call,
-        output,
-        is_error,
-        reactions: Vec::new(),
-        seen: Vec::new(),
-        sources: Vec::new(),
-        whole: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 
     use protocol::{
-        Change, ChangeSet, ConversationId, Intent, Message, MessageId, MessagePart, NewTurn, Role,
-        SettledIntent, TurnId,
+        Change, ChangeSet, ConversationId, Intent, Message, MessageId, MessagePart, NewTurn,
+        NotePath, Role, SettledIntent, Source, TurnId, TurnStep,
     };
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -272,19 +235,24 @@ mod tests {
     /// The pending changes of one call, all of which were made before the process ended.
     async fn made_by_a_call(store: &Store, count: usize) -> OpenChangeSet {
         submit(store, "t", Origin::Window).await;
-        let path = |n: usize| NotePath::parse(&format!("{n}.md")).expect("a path");
-        let changes: ChangeSet =
-            (0..count).map(|n| Change::replace(path(n), "before\n", "after\n")).collect();
+        let edited = |n: usize| Change::replace(path(&format!("{n}.md")), "before\n", "after\n");
+        let changes: ChangeSet = (0..count).map(edited).collect();
         let (conversation, set, turn, call) = ("t".into(), "s".into(), "t".into(), "c".into());
         store
             .add_planned_changes(&conversation, &set, &changes, &turn, &call, now())
             .await
             .expect("planned");
+        record_made(store, &changes).await;
+        store.open_change_set(&conversation).await.expect("read").expect("pending")
+    }
+
+    /// Call `c` of turn `t` made these changes.
+    async fn record_made(store: &Store, changes: &ChangeSet) {
         let intent = |(n, change): (usize, &Change)| Intent {
             effect: format!("e{n}").into(),
-            change_set: set.clone(),
-            turn: turn.clone(),
-            call: call.clone(),
+            change_set: "s".into(),
+            turn: "t".into(),
+            call: "c".into(),
             unit: None,
             base: None,
             is_exact: false,
@@ -301,7 +269,82 @@ mod tests {
         };
         let settled: Vec<SettledIntent> = intents.iter().map(settled).collect();
         store.record_outcomes(&settled).await.expect("settled");
-        store.open_change_set(&conversation).await.expect("read").expect("pending")
+    }
+
+    fn path(text: &str) -> NotePath {
+        NotePath::parse(text).expect("a path")
+    }
+
+    /// The result of a call that made these changes, and the sources of its turn, after the turn was
+    /// cut before the result was stored; at the next start, or where the program goes on.
+    async fn told_after_cut(
+        (tool, arguments): (&str, Value),
+        changes: &[Change],
+        is_restarted: bool,
+    ) -> (String, BTreeSet<Source>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let vault = Vault::open(folder.path()).expect("a vault");
+        let store = Store::open(&folder.path().join(".vault.db")).await.expect("a store");
+        let (conversation, turn) = (ConversationId::from("t"), TurnId::from("t"));
+        submit(&store, "t", Origin::Window).await;
+        store.begin_turn(&conversation).await.expect("begun").expect("a turn");
+        let message = Message {
+            id: MessageId::from("step"),
+            conversation: conversation.clone(),
+            turn: turn.clone(),
+            role: Role::Assistant,
+            parts: vec![MessagePart::Call { id: "c".into(), tool: tool.to_owned(), arguments }],
+            at: now(),
+        };
+        let step = TurnStep { message, usage: TokenUsage::default() };
+        store.store_step(&turn, &step).await.expect("stored");
+        record_made(&store, &changes.iter().cloned().collect()).await;
+        match is_restarted {
+            true => {
+                let settings = Settings::default();
+                let problems = recover(&vault, &store, &settings, RunMode::Stay).await;
+                assert_eq!(problems.expect("recovered").len(), 0);
+            }
+            false => end_cut_turn(&store, &conversation).await.expect("ended"),
+        }
+        let rows = store.messages_of_turn(&turn).await.expect("read");
+        let result = rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
+            MessagePart::Result { output, .. } => Some(output),
+            _ => None,
+        });
+        let sources = store.turn_sources(&[&turn]).await.expect("read").remove(&turn);
+        store.close().await;
+        (result.expect("a result"), sources.unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn the_result_of_a_cut_move_names_the_moved_note_and_none_that_links_to_it() {
+        let links = |note: &str| Change::replace(path(note), "[[A]]\n", "[[Old/A]]\n");
+        let moved = Change::rename(path("A.md"), path("Old/A.md"));
+        let changes = [links("Open.md"), links("Private/x.md"), moved];
+        let call = || ("move_file", json!({ "source": "A.md", "destination": "Old/A.md" }));
+        for is_restarted in [true, false] {
+            let (told, sources) = told_after_cut(call(), &changes, is_restarted).await;
+            assert_eq!(told, "The program was interrupted; move_file had changed A.md.");
+            assert!(sources.contains(&Source::Note(path("A.md"))), "{sources:?}");
+            for note in ["Open.md", "Private/x.md"] {
+                assert!(!sources.contains(&Source::Note(path(note))), "{sources:?}");
+            }
+            let (alone, of_alone) = told_after_cut(call(), &changes[2..], is_restarted).await;
+            assert_eq!((told, sources), (alone, of_alone), "nobody can tell that there are some");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_note_that_a_cut_call_spelled_is_named_and_is_a_source() {
+        let edit = Change::replace(path("Open.md"), "[[A]]\n", "[[B]]\n");
+        let call = || ("edit_file", json!({ "path": "open", "old_text": "A", "new_text": "B" }));
+        for is_restarted in [true, false] {
+            let changes = std::slice::from_ref(&edit);
+            let (told, sources) = told_after_cut(call(), changes, is_restarted).await;
+            assert_eq!(told, "The program was interrupted; edit_file had changed Open.md.");
+            assert!(sources.contains(&Source::Note(path("Open.md"))), "{sources:?}");
+        }
     }
 
     /// The time to find out which of so many changes were made; the least of several, because
@@ -326,23 +369,6 @@ mod tests {
     async fn a_call_with_many_changes_is_recovered_at_a_cost_that_grows_with_them() {
         let (few, many) = (time_to_compare(150).await, time_to_compare(600).await);
         assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
-    }
-
-    #[test]
-    fn a_cut_call_is_told_what_the_ledger_knows() {
-        let path = NotePath::parse("a.md").expect("a path");
-        let call = || CallId::from("c");
-        let done = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Done)], false);
-        assert_eq!(done.output, "The program was interrupted; edit_file had changed a.md.");
-        assert!(!done.is_error);
-        let open = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Open)], false);
-        assert!(
-            open.is_error && open.output.contains("nobody can tell whether edit_file changed a.md"),
-            "{}",
-            open.output
-        );
-        assert!(cut_result(call(), "edit_file", &[(path, IntentState::Stale)], false).is_error);
-        assert!(!cut_result(call(), "edit_file", &[], true).is_error);
     }
 
     #[tokio::test]

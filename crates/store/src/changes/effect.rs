@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use protocol::{
-    CallId, ContentHash, EffectId, FileId, Intent, IntentState, NotePath, SettledIntent, Timestamp,
-    TurnId, fault_injection,
+    CallId, ChangeKind, ContentHash, EffectId, FileId, Intent, IntentState, NotePath,
+    SettledIntent, Timestamp, TurnId, fault_injection,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -15,6 +15,17 @@ use crate::db::row_ext::{RowExt, decode_error, to_json};
 use crate::db::transaction::{commit, read};
 use crate::error::{Failure, FailureContext};
 use crate::{Store, StoreError};
+
+/// A change of a call, with its outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallEffect {
+    /// The path of the note or folder before the change.
+    pub path: NotePath,
+    /// What the change does there.
+    pub kind: ChangeKind,
+    /// How it ended, as far as that is known.
+    pub state: IntentState,
+}
 
 impl Store {
     /// Stores all intents as open, with both contents, in one commit.
@@ -53,12 +64,13 @@ impl Store {
         read!(self, "look for unfinished changes", |db| open_intents_in_order(db))
     }
 
-    /// The outcomes of the changes of one call, in the order they were stored.
+    /// The changes of one call, in the order they were stored: also those that keep links right, in private
+    /// notes too.
     pub async fn effects_of_call(
         &self,
         turn: &TurnId,
         call: &CallId,
-    ) -> Result<Vec<(NotePath, IntentState)>, StoreError> {
+    ) -> Result<Vec<CallEffect>, StoreError> {
         self.effects_of_call_since(turn, call, 0).await
     }
 
@@ -68,7 +80,7 @@ impl Store {
         turn: &TurnId,
         call: &CallId,
         since: i64,
-    ) -> Result<Vec<(NotePath, IntentState)>, StoreError> {
+    ) -> Result<Vec<CallEffect>, StoreError> {
         read!(self, "read the call's changes", |db| of_call(db, turn, call, since))
     }
 
@@ -253,20 +265,25 @@ async fn of_call(
     turn: &TurnId,
     call: &CallId,
     since: i64,
-) -> Result<Vec<(NotePath, IntentState)>, sqlx::Error> {
+) -> Result<Vec<CallEffect>, sqlx::Error> {
     sqlx::query(
-        "SELECT path, state FROM effect WHERE turn = ? AND call = ? AND number > ? ORDER BY number",
+        "SELECT path, kind, state FROM effect
+         WHERE turn = ? AND call = ? AND number > ? ORDER BY number",
     )
     .bind(turn.as_str())
     .bind(call.as_str())
     .bind(since)
-    .try_map(|row| outcome(&row))
+    .try_map(|row| call_effect(&row))
     .fetch_all(db)
     .await
 }
 
-fn outcome(row: &SqliteRow) -> Result<(NotePath, IntentState), sqlx::Error> {
-    Ok((row.path("path")?, parse_state(row.try_get("state")?)?))
+fn call_effect(row: &SqliteRow) -> Result<CallEffect, sqlx::Error> {
+    Ok(CallEffect {
+        path: row.path("path")?,
+        kind: row.enum_value("kind")?,
+        state: parse_state(row.try_get("state")?)?,
+    })
 }
 
 const fn state_name(state: IntentState) -> &'static str {

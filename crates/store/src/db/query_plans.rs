@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use log::LevelFilter;
 use protocol::chat::conversation_list::ArchiveState;
-use protocol::{ConversationId, EffectId, Timestamp, TurnId};
+use protocol::{CallId, ConversationId, EffectId, Timestamp, TurnId};
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -141,6 +141,8 @@ async fn open(store: &Store) {
 async fn start(store: &Store) {
     let (at, turn) = (Timestamp(5), TurnId::from("t"));
     store.open_turns().await.expect("read");
+    store.call_paths(&turn, &CallId::from("c")).await.expect("read");
+    store.effects_of_call(&turn, &CallId::from("c")).await.expect("read");
     store.inbox_unfinished().await.expect("read");
     store.inbox_next().await.expect("read");
     store.inbox_of_turn(&turn).await.expect("read");

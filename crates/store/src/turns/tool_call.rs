@@ -10,7 +10,7 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::conversations::branch::{self, TurnPlace};
 use crate::db::row_ext::{RowExt, to_json};
-use crate::db::transaction::read;
+use crate::db::transaction::{read, read_one};
 use crate::error::Failure;
 use crate::turns::{full_result, provenance};
 use crate::{Store, StoreError};
@@ -46,6 +46,22 @@ impl Store {
             place
         ))
     }
+
+    /// The path arguments of one call, as it spelled them.
+    pub async fn call_paths(
+        &self,
+        turn: &TurnId,
+        call: &CallId,
+    ) -> Result<Vec<String>, StoreError> {
+        read_one!(self, "read the paths of a call", |db| select_call_paths(db, turn, call))
+    }
+}
+
+/// Whether `a`, an argument of a call, is a path.
+macro_rules! is_path {
+    () => {
+        "a.type = 'text' AND a.key IN ('path', 'source', 'destination')"
+    };
 }
 
 async fn select_path_arguments(
@@ -60,7 +76,8 @@ async fn select_path_arguments(
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND t.ran < min(line.until, ?3)
              JOIN tool_call c ON c.turn = t.id, json_each(c.arguments) a
-         WHERE a.type = 'text' AND a.key IN ('path', 'source', 'destination')"
+         WHERE ",
+        is_path!()
     ))
     .bind(conversation.as_str())
     .bind(point.branch)
@@ -68,6 +85,22 @@ async fn select_path_arguments(
     .fetch_all(db)
     .await?;
     Ok(paths)
+}
+
+async fn select_call_paths(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    call: &CallId,
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(concat!(
+        "SELECT a.value FROM tool_call c, json_each(c.arguments) a
+         WHERE c.turn = ? AND c.call = ? AND ",
+        is_path!()
+    ))
+    .bind(turn.as_str())
+    .bind(call.as_str())
+    .fetch_all(db)
+    .await
 }
 
 /// A call as the chat shows it.

@@ -123,6 +123,21 @@ async fn what_is_queued_behind_a_turn_is_not_in_its_history() {
 }
 
 #[tokio::test]
+async fn the_paths_of_a_call_are_those_that_it_spelled_itself() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "Move it", 1).await;
+    story.begins().await;
+    let moves = json!({"source": "A", "destination": "b/a.md", "note": "c.md", "path": 1});
+    let calls = [("c1", "move_file", moves), ("c2", "read_file", json!({"path": "d.md"}))];
+    story.steps("t1", "m1", &calls).await;
+    for (call, spelled) in [("c1", vec!["A", "b/a.md"]), ("c2", vec!["d.md"]), ("c3", vec![])] {
+        let mut paths = story.store.call_paths(&"t1".into(), &call.into()).await.expect("read");
+        paths.sort();
+        assert_eq!(paths, spelled, "{call}");
+    }
+}
+
+#[tokio::test]
 async fn the_first_result_of_a_call_stands() {
     let story = TestConversation::begin().await;
     story.says("t1", "Read it", 1).await;

@@ -1,8 +1,10 @@
 //! The ledger: what shall happen to a file is known before it happens.
 
-use protocol::{CallId, CallResult, Change, Intent, IntentState, SettledIntent, Timestamp};
+use protocol::{
+    CallId, CallResult, Change, ChangeKind, Intent, IntentState, SettledIntent, Timestamp,
+};
 use serde_json::json;
-use store::StoreError;
+use store::{CallEffect, StoreError};
 
 use crate::test_conversation::{TestConversation, edit, path, poll_once, result};
 
@@ -60,7 +62,8 @@ async fn a_settled_intent_is_not_open_and_says_how_it_ended() {
     }
     let story = story.restart().await;
     let found = story.store.effects_of_call(&"t1".into(), &"c1".into()).await.expect("read");
-    assert_eq!(found, states.map(|state| (path("a.md"), state)));
+    let replaced = |state| CallEffect { path: path("a.md"), kind: ChangeKind::Replace, state };
+    assert_eq!(found, states.map(replaced));
     let open = story.store.open_intents().await.expect("read");
     assert_eq!(open.iter().map(|made| made.effect.as_str()).collect::<Vec<_>>(), ["e4"]);
 }
@@ -124,8 +127,12 @@ async fn effects_are_found_by_call_and_changed_notes_by_turn() {
     story.store.record_intents(&three_intents(), Timestamp(1)).await.expect("stored");
     story.store.record_outcomes(&[ended("e3", IntentState::Failed)]).await.expect("settled");
     let turn = "t1".into();
+    let effect = |at: &str, kind, state| CallEffect { path: path(at), kind, state };
+    let of_call = story.store.effects_of_call(&turn, &"c1".into()).await.expect("read");
+    let open = [("a.md", ChangeKind::Replace), ("new.md", ChangeKind::Create)];
+    assert_eq!(of_call, open.map(|(at, kind)| effect(at, kind, IntentState::Open)));
     let of_call = story.store.effects_of_call(&turn, &"c2".into()).await.expect("read");
-    assert_eq!(of_call, [(path("b.md"), IntentState::Failed)]);
+    assert_eq!(of_call, [effect("b.md", ChangeKind::Replace, IntentState::Failed)]);
     let changes = story.store.turn_changes(&turn).await.expect("read");
     assert_eq!((changes.changed, changes.uncertain), (vec![path("a.md"), path("new.md")], vec![]));
 }
