@@ -178,11 +178,11 @@ impl Vault {
         progress: &Progress,
         ledger: &dyn Ledger,
     ) -> Result<(OwnedMutexGuard<ChangeLockState>, Outcomes), ApplyError> {
-        let (vault, away, going) = (self.clone(), missing.clone(), progress.clone());
+        let (vault, away, going) = (self.with_folder_names(), missing.clone(), progress.clone());
         let work = move || (held, stage_all(&vault, intents, &away, &going));
         let (held, staged) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         record_staged_files(ledger, &staged).await;
-        let (vault, away, going) = (self.clone(), missing.clone(), progress.clone());
+        let (vault, away, going) = (self.with_folder_names(), missing.clone(), progress.clone());
         let work = move || (held, commit_all(&vault, staged, away, &going));
         spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)
     }

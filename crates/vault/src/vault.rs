@@ -14,6 +14,7 @@ use crate::extra_root::ExtraRoots;
 use crate::filesystem::folder::FolderHandle;
 use crate::filesystem::system_folder;
 use crate::filesystem::temp_files::UnremovedTempFiles;
+use crate::names::normalization::FolderNames;
 use crate::read::symlinks::SymlinkPolicy;
 use crate::watch::TrackedFiles;
 use crate::{OpenError, PrivacyFilter, vault_id};
@@ -29,6 +30,11 @@ pub struct Vault {
     pub(crate) privacy_filter: Option<Arc<PrivacyFilter>>,
     /// Set in the handle that recovery works with.
     pub(crate) staged_file_recorder: Option<StagedFileRecorder>,
+    /// Set in the handles that stage an order, carry it out or recover.
+    pub(crate) folder_names: Option<Arc<Mutex<FolderNames>>>,
+    /// How often all clones together listed a folder to look for twins.
+    #[cfg(test)]
+    pub(crate) name_listings: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 #[derive(Debug)]
@@ -200,7 +206,14 @@ impl Vault {
             unremoved_temp_files: UnremovedTempFiles::default(),
             change_lock: Arc::default(),
         };
-        Self { inner: Arc::new(inner), privacy_filter: None, staged_file_recorder: None }
+        Self {
+            inner: Arc::new(inner),
+            privacy_filter: None,
+            staged_file_recorder: None,
+            folder_names: None,
+            #[cfg(test)]
+            name_listings: Arc::default(),
+        }
     }
 }
 

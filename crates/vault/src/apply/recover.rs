@@ -73,7 +73,7 @@ impl Vault {
         let intents: Vec<_> =
             ledger.open_intents().await?.into_iter().map(keeps_to_its_file).collect();
         let (requests, mut requested) = mpsc::unbounded_channel();
-        let mut vault = self.clone();
+        let mut vault = self.with_folder_names();
         vault.staged_file_recorder = Some(StagedFileRecorder(requests));
         let work = move || {
             let is_other = vault.has_unwritten_id();

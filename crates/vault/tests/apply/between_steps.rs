@@ -41,8 +41,16 @@ fn apply(folder: &Folder, change: Change) -> (Applied, IntentState) {
 }
 
 fn apply_with(folder: &Folder, change: Change, ledger: &MemoryLedger) -> Applied {
+    apply_all(folder, [change], ledger)
+}
+
+fn apply_all(
+    folder: &Folder,
+    changes: impl IntoIterator<Item = Change>,
+    ledger: &MemoryLedger,
+) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(folder.vault().apply(order([change]), ledger)).unwrap()
+    runtime.block_on(folder.vault().apply(order(changes), ledger)).unwrap()
 }
 
 /// Changes the note without regard to other programs: its old file is exchanged and removed.
@@ -218,4 +226,29 @@ fn a_displaced_file_that_cannot_be_read_goes_back_and_the_edit_is_made_again() {
     assert!(READS_UNTIL_FAILURE.lock().unwrap().is_none());
     assert_eq!(applied.done, [path("a.md")], "{applied:?}");
     assert_eq!(texts(&folder), owned(&[("a.md", EDITED)]));
+}
+
+#[test]
+fn a_twin_that_comes_while_other_notes_of_the_folder_are_staged_is_found() {
+    let _one = faults();
+    let (first, second, twin) = ("caf\u{e9} 1.md", "caf\u{e9} 2.md", "cafe\u{301} 2.md");
+    // The control: a note with another name that comes in that moment is in nobody's way.
+    for (theirs, is_twin) in [(twin, true), ("other.md", false)] {
+        let folder = Folder::with(&[(first, TEXT), (second, TEXT)]);
+        let save = ("vault.temp_create.after", folder.root.join(theirs), vec!["theirs\n"]);
+        *SAVES.lock().unwrap() = Some(save);
+        let edits = [first, second].map(|note| replace(note, TEXT, EDITED));
+        let applied = apply_all(&folder, edits, &MemoryLedger::default());
+        *SAVES.lock().unwrap() = None;
+        assert_eq!(folder.read(theirs).unwrap(), b"theirs\n", "it came while both were staged");
+        assert_eq!(folder.read(first).unwrap(), EDITED.as_bytes(), "{applied:?}");
+        let now = if is_twin { TEXT } else { EDITED };
+        assert_eq!(folder.read(second).unwrap(), now.as_bytes(), "{applied:?}");
+        let twins = applied
+            .problems
+            .iter()
+            .filter(|(at, why)| *at == path(second) && matches!(why, VaultError::Twin { .. }));
+        let refused = usize::from(is_twin);
+        assert_eq!((twins.count(), applied.problems.len()), (refused, refused), "{applied:?}");
+    }
 }
