@@ -163,9 +163,9 @@ fn moved_paths(trace: &NoteTrace, file: FileId, notes: &PlanReader<'_>) -> Vec<N
                 .is_some_and(|original| original == trace.path.name().to_lowercase())
         };
         let is_note = standing.path.is_markdown() || !trace.path.is_markdown();
-        standing.file == file && is_note && !is_copy()
+        is_note && !is_copy()
     };
-    notes.files().iter().filter(is_it).map(|standing| standing.path.clone()).collect()
+    notes.names_of(file).filter(is_it).map(|standing| standing.path.clone()).collect()
 }
 
 /// Notes elsewhere that have its name, then those that say what it said; else those that say most of it, unless the note

@@ -17,6 +17,8 @@ const MAX_KEPT_LINES: usize = 4 << 20;
 pub(super) struct PlanReader<'a> {
     notes: &'a dyn VaultReader,
     files: OnceCell<Vec<VaultFile>>,
+    /// The files of the listing in ascending order, each with its position there.
+    by_file: OnceCell<Vec<(FileId, usize)>>,
     digests: RefCell<KeptDigests>,
 }
 
@@ -30,7 +32,12 @@ struct KeptDigests {
 
 impl<'a> PlanReader<'a> {
     pub(super) fn new(notes: &'a dyn VaultReader) -> Self {
-        Self { notes, files: OnceCell::new(), digests: RefCell::default() }
+        Self {
+            notes,
+            files: OnceCell::new(),
+            by_file: OnceCell::new(),
+            digests: RefCell::default(),
+        }
     }
 
     /// The digest of a note as it was when the plan first asked for it; `None` if it cannot be read. A note beyond the
@@ -62,6 +69,20 @@ impl<'a> PlanReader<'a> {
     /// Everything in the vault, folders too, as it was when the plan first asked for it.
     pub(super) fn files(&self) -> &[VaultFile] {
         self.files.get_or_init(|| self.notes.files())
+    }
+
+    /// All that is listed with this file, in the order of the listing. It does not go through all of it for each file.
+    pub(super) fn names_of(&self, file: FileId) -> impl Iterator<Item = &VaultFile> {
+        let sorted = self.by_file.get_or_init(|| {
+            let files = self.files().iter().enumerate();
+            let mut all: Vec<(FileId, usize)> =
+                files.map(|(place, standing)| (standing.file, place)).collect();
+            all.sort_unstable();
+            all
+        });
+        let start = sorted.partition_point(|(other, _)| *other < file);
+        let same = sorted.iter().skip(start).take_while(move |(other, _)| *other == file);
+        same.filter_map(move |(_, place)| self.files().get(*place))
     }
 
     /// As [`VaultReader::is_tracked`].
@@ -109,4 +130,53 @@ fn line_hash(line: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     line.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vault of which only the listing is known.
+    struct ListedFiles(Vec<VaultFile>);
+
+    impl VaultReader for ListedFiles {
+        fn bytes(&self, _: &NotePath) -> Option<Vec<u8>> {
+            None
+        }
+
+        fn file(&self, _: &NotePath) -> Option<FileId> {
+            None
+        }
+
+        fn files(&self) -> Vec<VaultFile> {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn all_names_of_a_file_are_found_in_the_order_of_the_listing() {
+        let names = [("d.md", 2), ("c.md", 1), ("b.md", 3), ("a.md", 1), ("e.md", 1)];
+        let file = |inode, born| FileId { inode, born };
+        let mut listed: Vec<VaultFile> = names
+            .into_iter()
+            .map(|(name, inode)| VaultFile {
+                path: NotePath::parse(name).unwrap(),
+                size: 0,
+                file: file(inode, Some(1)),
+                is_folder: false,
+            })
+            .collect();
+        // The control: without a birth time it is not the same file for sure.
+        listed[4].file.born = None;
+        let listed = ListedFiles(listed);
+        let notes = PlanReader::new(&listed);
+        let names_of = |file| {
+            let found = notes.names_of(file).map(|standing| standing.path.to_string());
+            found.collect::<Vec<_>>()
+        };
+        assert_eq!(names_of(file(1, Some(1))), ["c.md", "a.md"]);
+        assert_eq!(names_of(file(2, Some(1))), ["d.md"]);
+        assert_eq!(names_of(file(1, None)), ["e.md"]);
+        assert_eq!(names_of(file(4, Some(1))), [""; 0]);
+    }
 }
