@@ -7,15 +7,17 @@ mod redo_edits;
 mod second_plan;
 mod turn_scope;
 
-use protocol::changes::history::{AppliedBy, AppliedSet, ChangeStatus, ListApplied, UndoScope};
+use protocol::changes::history::{
+    AppliedBy, AppliedNote, AppliedSet, ChangeStatus, ListApplied, UndoScope,
+};
 use protocol::changes::review::DiffLineKind;
-use protocol::{AppEvent, ContentHash};
+use protocol::{AppEvent, ChangeKind, ContentHash};
 use serde_json::json;
 use testkit::stories::note_changes;
 use testkit::stories::note_changes::{EDITED, NOTES};
 use testkit::{Reply, ScriptedModel};
 
-use super::undo_identity::app_after_calls;
+use super::undo_identity::{app_after_call, app_after_calls};
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const CHANGED_NOTES: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
@@ -257,6 +259,32 @@ async fn another_note_at_the_path_of_a_changed_one_does_not_count_as_overwriting
         .await;
     let (stands, overwritten) = (ChangeStatus::Stands, ChangeStatus::Overwritten);
     assert_eq!(standings, [stands, overwritten, stands]);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_of_a_move_that_a_checkout_reverts_are_all_noticed_and_the_move_stands() {
+    const BEFORE: &str = "see [Plan](Plan.md)\n";
+    let names: Vec<String> = (0..30).map(|number| format!("Note {number}.md")).collect();
+    let linking = names.iter().map(|name| (name.as_str(), BEFORE));
+    let notes: Vec<_> = linking.chain([("Plan.md", "# Plan\n")]).collect();
+    let call = json!({ "source": "Plan.md", "destination": "Archive/Plan.md" });
+    let (home, running) = app_after_call(&notes, "move_file", call).await;
+    for name in &names {
+        assert_eq!(home.notes.read(name), "see [Plan](Archive/Plan.md)\n");
+        // Git writes a new file.
+        std::fs::remove_file(home.notes.root().join(name)).expect("removed");
+        home.notes.write(name, BEFORE);
+    }
+    let overwritten = running.until("all overwritten links", async || {
+        let set = applied_sets(&running).await.remove(0);
+        let is_overwritten = |note: &&AppliedNote| note.standing == ChangeStatus::Overwritten;
+        (set.notes.iter().filter(is_overwritten).count() == names.len()).then_some(set)
+    });
+    let set = overwritten.await;
+    let moved: Vec<_> = set.notes.iter().filter(|note| note.kind == ChangeKind::Rename).collect();
+    let moved: Vec<_> = moved.iter().map(|note| (note.path.as_str(), note.standing)).collect();
+    assert_eq!(moved, [("Plan.md", ChangeStatus::Stands)]);
     running.quit().await;
 }
 

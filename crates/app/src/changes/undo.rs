@@ -171,7 +171,8 @@ impl VaultSession {
         let wanted = request_for(UndoAction::Reapply, [effect.clone()]);
         let reapplied = self.undo_as_one_set(&wanted, UndoAction::Reapply).await?;
         if reapplied.conflicts.is_empty() && reapplied.left == 0 {
-            self.store.clear_overwritten(effect).await.map_err(store_error)?;
+            let reapplied = std::slice::from_ref(effect);
+            self.store.clear_overwritten(reapplied).await.map_err(store_error)?;
             let set = find_effect(&self.store, effect).await?.change_set;
             self.emit(DomainEvent::Applied(vec![set]));
         }

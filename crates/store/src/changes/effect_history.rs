@@ -40,13 +40,13 @@ impl Store {
         read!(self, "read the changes since", |db| select_since(db, since))
     }
 
-    /// The changes of one note's bytes since a time, newest first.
+    /// The changes of the bytes of these notes since a time, newest first.
     pub async fn edits_at(
         &self,
-        path: &NotePath,
+        paths: &[NotePath],
         since: Timestamp,
     ) -> Result<Vec<Effect>, StoreError> {
-        read!(self, "read the changes of a note", |db| select_edits(db, path, since))
+        read!(self, "read the changes of notes", |db| select_edits(db, paths, since))
     }
 
     /// The changes of the note at a path, newest first: it was created, changed, moved there or
@@ -189,17 +189,18 @@ async fn select_since(
 
 async fn select_edits(
     db: &mut SqliteConnection,
-    path: &NotePath,
+    paths: &[NotePath],
     since: Timestamp,
 ) -> Result<Vec<Effect>, sqlx::Error> {
+    let paths: Vec<&str> = paths.iter().map(NotePath::as_str).collect();
     sqlx::query(applied_effects!(
-        "path = ?1 AND kind IN ('create', 'replace') AND at >= ?2
+        "path IN (SELECT value FROM json_each(?1)) AND kind IN ('create', 'replace') AND at >= ?2
              AND number > coalesce(
                  (SELECT number FROM effect WHERE at < ?2 ORDER BY number DESC LIMIT 1), 0
              )
          ORDER BY number DESC"
     ))
-    .bind(path.as_str())
+    .bind(to_json(&paths)?)
     .bind(since.0)
     .try_map(|row| effect_from_row(&row))
     .fetch_all(db)

@@ -61,18 +61,18 @@ impl Store {
         read!(self, "read the changes that the user reverted", |db| all_user_change_sets(db))
     }
 
-    /// Notes that another program overwrote an effect.
+    /// Notes that another program overwrote these effects.
     pub async fn mark_overwritten(
         &self,
-        effect: &EffectId,
+        effects: &[EffectId],
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        commit!(self, "mark_overwritten", "note an overwritten change", |db| mark(db, effect, at))
+        commit!(self, "mark_overwritten", "note overwritten changes", |db| mark(db, effects, at))
     }
 
-    /// Notes that an effect stands again.
-    pub async fn clear_overwritten(&self, effect: &EffectId) -> Result<(), StoreError> {
-        commit!(self, "clear_overwritten", "note a reapplied change", |db| clear(db, effect))
+    /// Notes that these effects stand again.
+    pub async fn clear_overwritten(&self, effects: &[EffectId]) -> Result<(), StoreError> {
+        commit!(self, "clear_overwritten", "note reapplied changes", |db| clear(db, effects))
     }
 
     /// Effects that another program overwrote.
@@ -243,23 +243,31 @@ async fn all_user_change_sets(
 
 async fn mark(
     db: &mut SqliteConnection,
-    effect: &EffectId,
+    effects: &[EffectId],
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query("INSERT INTO overwritten (effect, at) VALUES (?, ?) ON CONFLICT DO NOTHING")
-        .bind(effect.as_str())
-        .bind(at.0)
+    // Without a condition SQLite takes `ON CONFLICT` for a part of the `SELECT`.
+    sqlx::query(
+        "INSERT INTO overwritten (effect, at) SELECT value, ?2 FROM json_each(?1) WHERE true
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(ids_as_json(effects)?)
+    .bind(at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn clear(db: &mut SqliteConnection, effects: &[EffectId]) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM overwritten WHERE effect IN (SELECT value FROM json_each(?1))")
+        .bind(ids_as_json(effects)?)
         .execute(db)
         .await?;
     Ok(())
 }
 
-async fn clear(db: &mut SqliteConnection, effect: &EffectId) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM overwritten WHERE effect = ?")
-        .bind(effect.as_str())
-        .execute(db)
-        .await?;
-    Ok(())
+fn ids_as_json(effects: &[EffectId]) -> Result<String, sqlx::Error> {
+    to_json(&effects.iter().map(EffectId::as_str).collect::<Vec<_>>())
 }
 
 async fn all_overwritten(db: &mut SqliteConnection) -> Result<HashSet<EffectId>, sqlx::Error> {

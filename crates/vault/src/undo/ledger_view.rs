@@ -257,6 +257,15 @@ impl LedgerView {
         certain_path(trace, &self.successions, self.newest_version(place), notes)
     }
 
+    /// The same as far as files alone tell it: no contents have to be known, and no note is read.
+    pub(super) fn path_of_file(
+        &self,
+        trace: &NoteTrace,
+        notes: &PlanReader<'_>,
+    ) -> Option<NotePath> {
+        certain_path(trace, &self.successions, None, notes)
+    }
+
     /// The position of an effect in the ledger.
     pub(super) fn position_of(&self, effect: &EffectId) -> Option<usize> {
         let mut from = 0;

@@ -220,25 +220,27 @@ fn path_of_note(
     ledger.certain_path(place, &trace, notes)
 }
 
-/// Whether the note that an effect left may be the one at `path`: it is there, or that is not certain. It is not where
-/// the note is elsewhere or in the trash. The ledger view is one as for [`current_path`], and as little is read.
+/// Tells for each effect, in their order, whether the note that it left may be the one at the path: it is there, or that
+/// is not certain. It is not where the note is elsewhere or in the trash. The ledger view begins with the earliest of the
+/// effects and needs no contents. No note is read, and the vault is listed once at most for all of them.
 #[must_use]
-pub fn may_be_at(
+pub fn may_be_at<'a>(
     ledger: &LedgerView,
-    effect: &EffectId,
-    path: &NotePath,
+    places: impl IntoIterator<Item = (&'a EffectId, &'a NotePath)>,
     notes: &dyn VaultReader,
-) -> bool {
-    let place = ledger.position_of(effect);
-    let trace = place.and_then(|place| {
+) -> Vec<bool> {
+    let notes = PlanReader::new(notes);
+    let may_be_there = |(effect, path): (&EffectId, &NotePath)| {
+        let place = ledger.position_of(effect)?;
         let found = ledger.effect(place)?;
         let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
-        Some((ledger.certain_path(place, &trace, &PlanReader::new(notes)), trace))
-    });
-    trace.is_some_and(|(location, trace)| match location {
-        Some(here) => here == *path,
-        None => !trace.is_gone && trace.path == *path,
-    })
+        Some(match ledger.path_of_file(&trace, &notes) {
+            Some(here) => here == *path,
+            // Its text could only tell for certain that it is at its recorded path.
+            None => !trace.is_gone && trace.path == *path,
+        })
+    };
+    places.into_iter().map(|place| may_be_there(place).unwrap_or(false)).collect()
 }
 
 /// That the user says which note an effect left: `chosen`. To be stored as a rename, after which the

@@ -102,7 +102,10 @@ impl App {
             return Err(note_error(error));
         }
         if conflict.action == UndoAction::Reapply {
-            open.store.clear_overwritten(&effect.id).await.map_err(store_error)?;
+            open.store
+                .clear_overwritten(std::slice::from_ref(&effect.id))
+                .await
+                .map_err(store_error)?;
         }
         let mut touched = open.sets_undone_by(&request).await?;
         touched.extend([set.clone(), effect.change_set]);

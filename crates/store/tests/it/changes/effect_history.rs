@@ -1,7 +1,9 @@
 //! The recorded changes and reverts, as the ledger returns them.
 
 use protocol::changes::history::{AppliedBy, UndoScope};
-use protocol::{Change, FileId, Intent, IntentState, MovedNote, SettledIntent, Timestamp};
+use protocol::{
+    Change, EffectId, FileId, Intent, IntentState, MovedNote, SettledIntent, Timestamp,
+};
 use store::UserChangeSet;
 
 use crate::changes::ledger::intent;
@@ -130,11 +132,52 @@ async fn what_was_renamed_is_the_file_that_it_was_before() {
 }
 
 #[tokio::test]
-async fn an_overwritten_change_is_noted_until_it_stands_again() {
+async fn overwritten_changes_are_noted_until_they_stand_again() {
     let story = TestConversation::begin().await;
-    story.store.mark_overwritten(&"e1".into(), Timestamp(1)).await.expect("noted");
-    story.store.mark_overwritten(&"e1".into(), Timestamp(2)).await.expect("noted again");
-    assert!(story.store.overwritten_effects().await.expect("read").contains(&"e1".into()));
-    story.store.clear_overwritten(&"e1".into()).await.expect("cleared");
-    assert!(story.store.overwritten_effects().await.expect("read").is_empty());
+    let noted = async || -> Vec<String> {
+        let noted = story.store.overwritten_effects().await.expect("read");
+        let mut noted: Vec<String> = noted.iter().map(ToString::to_string).collect();
+        noted.sort();
+        noted
+    };
+    let [first, second, third] = ["e1", "e2", "e3"].map(EffectId::from);
+    let two = [first.clone(), second];
+    story.store.mark_overwritten(&two, Timestamp(1)).await.expect("noted");
+    story.store.mark_overwritten(&[first.clone(), third], Timestamp(2)).await.expect("one again");
+    assert_eq!(noted().await, ["e1", "e2", "e3"]);
+    story.store.clear_overwritten(&two).await.expect("cleared");
+    assert_eq!(noted().await, ["e3"]);
+    story.store.clear_overwritten(&[]).await.expect("nothing to clear");
+    story.store.clear_overwritten(&[first]).await.expect("it is cleared already");
+    assert_eq!(noted().await, ["e3"]);
+}
+
+#[tokio::test]
+async fn edits_of_several_notes_since_a_time_are_read_at_once() {
+    let story = TestConversation::begin().await;
+    let made = [("e1", "a.md"), ("e2", "b.md"), ("e3", "c.md"), ("e4", "a.md"), ("e5", "a.md")];
+    for ((effect, note), at) in made.into_iter().zip(1..) {
+        let change = match effect {
+            // A move changes no bytes.
+            "e5" => Change::rename(path(note), path("d.md")),
+            _ => edit(note, "one", effect),
+        };
+        let made = intent(effect, "c1", change);
+        story.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
+        let ended =
+            SettledIntent { effect: effect.into(), state: IntentState::Done, file: Some(file(at)) };
+        story.store.record_outcomes(&[ended]).await.expect("settled");
+    }
+    let both = [path("a.md"), path("b.md")];
+    for (notes, since, expected) in [
+        (&both[..], 1, "e4 e2 e1"),
+        (&both[..], 2, "e4 e2"),
+        (&both[..1], 1, "e4 e1"),
+        (&both[..], 5, ""),
+        (&both[..0], 1, ""),
+    ] {
+        let found = story.store.edits_at(notes, Timestamp(since)).await.expect("read");
+        let found: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
+        assert_eq!(found.join(" "), expected, "{notes:?} since {since}");
+    }
 }

@@ -159,7 +159,7 @@ async fn recently_undone_or_overwritten_changes_count_as_recent() {
     let own = UserChangeSet { id, call, by, reverts: &undoings, moved: &[], turn, at };
     store.begin_user_change_set(&own).await.expect("stored");
     done(&story, "u", "two and more", "one and more", 50).await;
-    store.mark_overwritten(&"e2".into(), Timestamp(50)).await.expect("noted");
+    store.mark_overwritten(&["e2".into()], Timestamp(50)).await.expect("noted");
     purge(store, before(50)).await;
     let texts = ["one", "two", "three", "four", "five", "six"];
     assert_eq!(kept_of(store, &texts).await, [true, true, true, true, false, false]);

@@ -1,8 +1,12 @@
-//! The index finds all effects on a note that are found when the whole ledger is looked through.
+//! The index finds all effects on a note that are found when the whole ledger is looked through, and no text is needed
+//! to tell whether a note may be somewhere.
+
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::undo::{VaultFile, VaultReader, may_be_at};
 
 const KINDS: [ChangeKind; 8] = [
     ChangeKind::Create,
@@ -15,24 +19,68 @@ const KINDS: [ChangeKind; 8] = [
     ChangeKind::RestoreFolder,
 ];
 
+/// All that notes say.
+const TEXTS: [&str; 2] = ["1", "2"];
+
+/// The file and the text at each path.
+#[derive(Debug)]
+struct PlainVault(BTreeMap<NotePath, (FileId, &'static str)>);
+
+impl VaultReader for PlainVault {
+    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
+        self.0.get(path).map(|(_, text)| text.as_bytes().to_vec())
+    }
+
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.0.get(path).map(|(file, _)| *file)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        let standing = |(path, (file, text)): (&NotePath, &(FileId, &str))| VaultFile {
+            path: path.clone(),
+            size: text.len() as u64,
+            file: *file,
+            is_folder: false,
+        };
+        self.0.iter().map(standing).collect()
+    }
+}
+
+/// Whether the note of an effect may be at a path, by all that the ledger knows of it.
+fn may_be_at_by_text(
+    ledger: &LedgerView,
+    place: usize,
+    path: &NotePath,
+    notes: &PlanReader<'_>,
+) -> bool {
+    let effect = &ledger.effects[place];
+    let trace = ledger.trace(place, effect.target.as_ref().unwrap_or(&effect.path)).unwrap();
+    match ledger.certain_path(place, &trace, notes) {
+        Some(here) => here == *path,
+        None => !trace.is_gone && trace.path == *path,
+    }
+}
+
 fn any_file() -> impl Strategy<Value = FileId> {
     (1..5_u64, prop::option::weighted(0.8, 1..3_i64))
         .prop_map(|(inode, born)| FileId { inode, born })
 }
 
+fn any_path() -> impl Strategy<Value = NotePath> {
+    let some = prop::sample::select(vec!["a", "b", "f", "f/a", "f/b", "g", "g/a"]);
+    some.prop_map(|text| NotePath::parse(text).unwrap())
+}
+
+fn any_text() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(TEXTS.to_vec())
+}
+
 fn any_effect() -> impl Strategy<Value = Effect> {
-    let path = || {
-        let some = prop::sample::select(vec!["a", "b", "f", "f/a", "f/b", "g", "g/a"]);
-        some.prop_map(|text| NotePath::parse(text).unwrap())
-    };
-    let hash = || {
-        let some = prop::sample::select(vec!["1", "2"]);
-        prop::option::of(some.prop_map(|text| ContentHash::of(text.as_bytes())))
-    };
+    let hash = || prop::option::of(any_text().prop_map(|text| ContentHash::of(text.as_bytes())));
     let trashed = prop::option::of(prop::sample::select(vec!["a", "f"]));
     let files = (prop::option::of(any_file()), prop::option::of(any_file()));
     let kind = prop::sample::select(KINDS.to_vec());
-    (kind, (path(), path()), trashed, (hash(), hash()), files, any::<bool>()).prop_map(
+    (kind, (any_path(), any_path()), trashed, (hash(), hash()), files, any::<bool>()).prop_map(
         |(kind, (path, target), trashed, (before, after), (base, file), is_of_unit)| Effect {
             id: EffectId::from(""),
             change_set: ChangeSetId::from("set"),
@@ -124,19 +172,25 @@ fn earlier_of_all(ledger: &LedgerView, place: usize) -> Vec<usize> {
     found
 }
 
+/// The effects, numbered from zero, and the files that took the place of others.
+fn ledger_of(mut effects: Vec<Effect>, successions: Vec<(FileId, FileId)>) -> LedgerView {
+    for (place, effect) in effects.iter_mut().enumerate() {
+        effect.id = EffectId::from(place.to_string());
+    }
+    let mut ledger = LedgerView::new(effects);
+    for (from, to) in successions {
+        ledger.add_succession(FileReplacement { from, to });
+    }
+    ledger
+}
+
 proptest! {
     #[test]
     fn the_index_leaves_out_no_effect_on_a_note(
-        mut effects in prop::collection::vec(any_effect(), 1..16),
+        effects in prop::collection::vec(any_effect(), 1..16),
         successions in prop::collection::vec((any_file(), any_file()), 0..6),
     ) {
-        for (place, effect) in effects.iter_mut().enumerate() {
-            effect.id = EffectId::from(place.to_string());
-        }
-        let mut ledger = LedgerView::new(effects);
-        for (from, to) in successions {
-            ledger.add_succession(FileReplacement { from, to });
-        }
+        let ledger = ledger_of(effects, successions);
         for (place, effect) in ledger.effects.iter().enumerate() {
             prop_assert_eq!(ledger.position_of(&effect.id), Some(place));
             for path in std::iter::once(&effect.path).chain(&effect.target) {
@@ -151,5 +205,27 @@ proptest! {
             prop_assert_eq!(found, expected, "{}", place);
         }
         prop_assert_eq!(ledger.position_of(&EffectId::from("another")), None);
+    }
+
+    #[test]
+    fn where_a_note_may_be_is_told_without_texts_as_with_all_of_them(
+        effects in prop::collection::vec(any_effect(), 1..16),
+        successions in prop::collection::vec((any_file(), any_file()), 0..6),
+        notes in prop::collection::btree_map(any_path(), (any_file(), any_text()), 0..7),
+    ) {
+        let (bare, notes) = (ledger_of(effects, successions), PlainVault(notes));
+        let mut whole = bare.clone();
+        for text in TEXTS {
+            whole.add_content(ContentHash::of(text.as_bytes()), text.as_bytes().to_vec());
+        }
+        let paths: HashSet<&NotePath> = bare.effects.iter().map(|effect| &effect.path).collect();
+        for path in paths {
+            let places = bare.effects.iter().map(|effect| (&effect.id, path));
+            let told = may_be_at(&bare, places, &notes);
+            let reader = PlanReader::new(&notes);
+            let by_text = |place| may_be_at_by_text(&whole, place, path, &reader);
+            let expected: Vec<bool> = (0..bare.effects.len()).map(by_text).collect();
+            prop_assert_eq!(told, expected, "{}", path);
+        }
     }
 }

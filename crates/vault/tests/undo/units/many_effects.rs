@@ -1,13 +1,14 @@
 //! An undo of many effects takes a time that grows as their number: of a move with all links to it, and of edits that
-//! are undone each by itself.
+//! are undone each by itself. So does the work to tell whether their notes may still be at their paths.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use protocol::{
     CallId, ChangeKind, ChangeSetId, ContentHash, Effect, EffectId, FileId, NotePath, TurnId,
 };
-use vault::undo::{LedgerView, UndoRequest, VaultFile, VaultReader, plan_undo};
+use vault::undo::{LedgerView, UndoRequest, VaultFile, VaultReader, may_be_at, plan_undo};
 
 use crate::simulation::path;
 
@@ -34,6 +35,31 @@ impl VaultReader for LinkedNotes {
             is_folder: false,
         };
         self.0.iter().map(file).collect()
+    }
+}
+
+/// Notes that count what is asked of them.
+struct CountedNotes {
+    notes: LinkedNotes,
+    reads: Cell<usize>,
+    lookups: Cell<usize>,
+    listings: Cell<usize>,
+}
+
+impl VaultReader for CountedNotes {
+    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
+        self.reads.set(self.reads.get() + 1);
+        self.notes.bytes(path)
+    }
+
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.lookups.set(self.lookups.get() + 1);
+        self.notes.file(path)
+    }
+
+    fn files(&self) -> Vec<VaultFile> {
+        self.listings.set(self.listings.get() + 1);
+        self.notes.files()
     }
 }
 
@@ -122,4 +148,32 @@ fn undo_of_a_move_is_planned_in_a_time_that_grows_as_the_links_to_it() {
 #[test]
 fn undo_of_edits_is_planned_in_a_time_that_grows_as_their_number() {
     check_growth(false);
+}
+
+#[test]
+fn whether_rewritten_notes_may_be_at_their_paths_is_told_with_one_listing_and_one_lookup_each() {
+    for count in [50, 200] {
+        let (whole, _, mut notes) = rewritten_notes(count, true);
+        // A checkout writes new files; of the first note the file is elsewhere, and nothing has its path.
+        for number in 1..count {
+            let found = notes.0.get_mut(&path(&format!("links/{number}.md"))).unwrap();
+            found.0 = file(10 * count + number);
+        }
+        let moved = notes.0.remove(&path("links/0.md")).unwrap();
+        notes.0.insert(path("moved.md"), moved);
+        let (reads, lookups, listings) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        let counted = CountedNotes { notes, reads, lookups, listings };
+
+        let bare = LedgerView::new(whole.effects().to_vec());
+        let links: Vec<&Effect> = bare.effects().iter().take(count).collect();
+        let told = may_be_at(&bare, links.iter().map(|link| (&link.id, &link.path)), &counted);
+        assert_eq!(told.iter().position(|may_be| !may_be), Some(0));
+        assert_eq!(told.iter().filter(|may_be| **may_be).count(), count - 1);
+        let work = [&counted.reads, &counted.lookups, &counted.listings].map(Cell::get);
+        assert_eq!(work, [0, count, 1]);
+
+        // The control: an undo of one of them needs the texts of all of them.
+        let one = UndoRequest::undo([links[1].id.clone()]);
+        assert_eq!(bare.missing_contents(&one).len(), 2 * count);
+    }
 }
