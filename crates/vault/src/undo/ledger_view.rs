@@ -13,7 +13,9 @@ use protocol::{
 use super::ledger_index::{EffectKey, LedgerIndex};
 use super::locate::{NoteLocation, certain_path, locate};
 use super::plan_reader::PlanReader;
-use super::trace::{NoteTrace, Successions, file_left, recorded_base};
+use super::trace::{
+    NoteOrigin, NoteTrace, Successions, file_left, name_in_trash, note_origin, recorded_base,
+};
 use super::{Hunks, UndoDirection, UndoRequest};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
@@ -480,28 +482,4 @@ impl<'a> RequestedGroups<'a> {
 
 const fn is_new(effect: &Effect) -> bool {
     matches!(effect.kind, ChangeKind::Create | ChangeKind::MakeFolder)
-}
-
-/// Where a note was before an effect.
-#[derive(Clone, Copy)]
-enum NoteOrigin<'a> {
-    /// Nowhere: the effect made it.
-    New,
-    /// In the trash, under this name.
-    Trash(&'a str),
-    /// Where an earlier effect left it.
-    Earlier,
-}
-
-fn note_origin(effect: &Effect) -> NoteOrigin<'_> {
-    match (effect.kind, &effect.trashed) {
-        (ChangeKind::Create, Some(name)) => NoteOrigin::Trash(name),
-        (ChangeKind::Create, None) => NoteOrigin::New,
-        _ => NoteOrigin::Earlier,
-    }
-}
-
-/// The name in the trash under which an effect left the note.
-fn name_in_trash(effect: &Effect) -> Option<&str> {
-    effect.trashed.as_deref().filter(|_| effect.kind == ChangeKind::Trash)
 }

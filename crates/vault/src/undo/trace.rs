@@ -100,6 +100,30 @@ pub(super) fn file_left(effect: &Effect) -> Option<FileId> {
     }
 }
 
+/// Where a note was before an effect.
+#[derive(Clone, Copy)]
+pub(super) enum NoteOrigin<'a> {
+    /// Nowhere: the effect made it.
+    New,
+    /// In the trash, under this name.
+    Trash(&'a str),
+    /// Where an earlier effect left it.
+    Earlier,
+}
+
+pub(super) fn note_origin(effect: &Effect) -> NoteOrigin<'_> {
+    match (effect.kind, &effect.trashed) {
+        (ChangeKind::Create, Some(name)) => NoteOrigin::Trash(name),
+        (ChangeKind::Create, None) => NoteOrigin::New,
+        _ => NoteOrigin::Earlier,
+    }
+}
+
+/// The name in the trash under which an effect left the note.
+pub(super) fn name_in_trash(effect: &Effect) -> Option<&str> {
+    effect.trashed.as_deref().filter(|_| effect.kind == ChangeKind::Trash)
+}
+
 /// Whether the effect is the user's answer which file the note is that was at the path, and of which no file was known.
 /// A move of a note is always part of a unit.
 fn is_answer(effect: &Effect) -> bool {
