@@ -1,5 +1,5 @@
-//! The memory of a search: a pattern whose program is just small enough is looked for in many notes on all
-//! threads, in a process of its own.
+//! The memory of a search, and of several at once: a pattern whose program is just small enough is looked for in many
+//! notes on all threads, in a process of its own.
 
 #![allow(
     clippy::disallowed_methods,
@@ -11,6 +11,7 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::process::Command;
+use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
@@ -34,6 +35,17 @@ const OTHER_BYTES: u64 = 40 << 20;
 const CONTROL_CACHE_BYTES: usize = 320 << 20;
 
 const NOTE_BYTES: usize = 16 << 10;
+
+/// How many searches are begun at once, and the length of the notes for them: each thread still reads many times more
+/// than fills its cache.
+const SEARCHES: usize = 16;
+const NOTE_BYTES_OF_SEVERAL: usize = 2 << 10;
+
+/// The memory of a search that waits for another one: the program of its pattern, for either direction.
+const WAITING_BYTES: u64 = 2 * MAX_REGEX_BYTES;
+
+/// The works that are several searches: over one index, and over as many indexes, which know nothing of each other.
+const SEVERAL: [&str; 2] = ["together", "apart"];
 
 /// In the process that measures: the work.
 const MEASURED: &str = "REGEX_MEMORY_MEASURED";
@@ -72,12 +84,13 @@ fn letters(bytes: usize, seed: u64) -> String {
     (0..bytes).map(|_| random.lowercase()).collect()
 }
 
-/// A mebibyte for each thread: so much is searched at a time. The first note alone has the pattern in it.
-fn make_vault(length: usize) -> (TempDir, Vault) {
+/// As many notes as hold a mebibyte for each thread when they are [`NOTE_BYTES`] long: so much is searched at a time.
+/// The first note alone has the pattern in it.
+fn make_vault(length: usize, note_bytes: usize) -> (TempDir, Vault) {
     let folder = tempfile::tempdir().expect("a folder");
     let notes = threads().max(2) * (1 << 20) / NOTE_BYTES;
     for number in 0..notes {
-        let text = letters(NOTE_BYTES, number as u64);
+        let text = letters(note_bytes, number as u64);
         fs::write(folder.path().join(format!("{number:05}.md")), text).expect("written");
     }
     let found = format!("z{}7\n", "a".repeat(length));
@@ -119,24 +132,47 @@ fn status(name: &str) -> u64 {
 /// Measures in this process; nothing else runs in it.
 fn measure(work: &str) {
     let length = longest();
-    let (_folder, vault) = make_vault(length);
+    let is_several = SEVERAL.contains(&work);
+    let note_bytes = if is_several { NOTE_BYTES_OF_SEVERAL } else { NOTE_BYTES };
+    let (_folder, vault) = make_vault(length, note_bytes);
     let cache = tempfile::tempdir().expect("a folder");
-    let index = Index::new(&vault, PrivateRules::default(), cache.path());
+    let index = || Index::new(&vault, PrivateRules::default(), cache.path());
+    let count = if work == "apart" { SEARCHES } else { 1 };
+    let indexes: Vec<Index> = (0..count).map(|_| index()).collect();
     if work == "indexed" {
-        index.catch_up(&AtomicBool::new(false)).expect("an index");
+        for index in &indexes {
+            index.catch_up(&AtomicBool::new(false)).expect("an index");
+        }
     }
     // Sets the high water mark back.
     fs::write("/proc/self/clear_refs", "5").expect("allowed");
     let memory = status("VmRSS:");
-    if work == "control" {
-        search_without_limit(length);
-    } else {
-        let timeout = Duration::from_secs(600);
-        let found = index.search(&vault, &ChangeSet::default(), &query(length), timeout);
-        let found = found.expect("searched");
-        assert_eq!((found.total, found.files, found.cut), (1, 1, None));
+    match work {
+        "control" => search_without_limit(length),
+        _ if is_several => search_at_once(&indexes, &vault, length),
+        _ => indexes.iter().for_each(|index| search(index, &vault, length)),
     }
     println!("measured {} with words of {length}", status("VmHWM:").saturating_sub(memory));
+}
+
+fn search(index: &Index, vault: &Vault, length: usize) {
+    let timeout = Duration::from_secs(600);
+    let found = index.search(vault, &ChangeSet::default(), &query(length), timeout);
+    let found = found.expect("searched");
+    assert_eq!((found.total, found.files, found.cut), (1, 1, None));
+}
+
+/// [`SEARCHES`] that begin at the same time, over these indexes in turn.
+fn search_at_once(indexes: &[Index], vault: &Vault, length: usize) {
+    let begin = &Barrier::new(SEARCHES);
+    thread::scope(|scope| {
+        for index in indexes.iter().cycle().take(SEARCHES) {
+            scope.spawn(move || {
+                begin.wait();
+                search(index, vault, length);
+            });
+        }
+    });
 }
 
 /// The control: the same pattern with a cache that grows, on one thread.
@@ -150,11 +186,16 @@ fn search_without_limit(length: usize) {
 
 /// The peak of memory in bytes.
 fn measured(work: &str) -> u64 {
-    let output = Command::new(std::env::current_exe().expect("this program"))
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command
         .args(["--exact", "--nocapture", "a_search_on_all_threads_takes_the_memory_of_its_limits"])
-        .env(MEASURED, work)
-        .output()
-        .expect("it runs");
+        .env(MEASURED, work);
+    if SEVERAL.contains(&work) {
+        // The allocator of the C library keeps what a thread gave back for that thread: with one heap for all, only
+        // what is held at the same time counts.
+        command.env("MALLOC_ARENA_MAX", "1");
+    }
+    let output = command.output().expect("it runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let (_, figure) = told.split_once("measured ").unwrap_or_else(|| panic!("{output:?}"));
     println!("{work}: {}", figure.lines().next().unwrap_or_default());
@@ -173,5 +214,14 @@ fn a_search_on_all_threads_takes_the_memory_of_its_limits() {
         assert!(memory <= most, "{work}: {} of {} MiB", memory >> 20, most >> 20);
     }
     let memory = measured("control");
+    assert!(memory > most, "the control: {} of {} MiB", memory >> 20, most >> 20);
+}
+
+#[test]
+fn searches_that_begin_at_once_take_the_memory_of_one_and_of_their_programs() {
+    let most = max_memory() + SEARCHES as u64 * WAITING_BYTES;
+    let memory = measured("together");
+    assert!(memory <= most, "{} of {} MiB", memory >> 20, most >> 20);
+    let memory = measured("apart");
     assert!(memory > most, "the control: {} of {} MiB", memory >> 20, most >> 20);
 }
