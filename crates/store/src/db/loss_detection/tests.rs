@@ -63,6 +63,23 @@ const INSERT_EFFECT: &str =
     "INSERT INTO effect (id, change_set, turn, call, path, temp_name, state, kind)
      VALUES ('e', 's', 't', 'c', 'a.md', '.x', 'done', 'create')";
 
+/// One after it.
+const INSERT_LATER_EFFECT: &str =
+    "INSERT INTO effect (id, change_set, turn, call, path, temp_name, state, kind)
+     VALUES ('later', 's2', 't2', 'c2', 'b.md', '.y', 'done', 'create')";
+
+/// The ids of the changes that a database with these bytes and this log tells of, oldest first.
+async fn effects(database: &[u8], log: &[u8]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("vault.db");
+    fs::write(&file, database).expect("written");
+    fs::write(with_suffix(&file, "-wal"), log).expect("written");
+    let mut db = base_options(&file).connect().await.expect("a database");
+    let ids = sqlx::query_scalar("SELECT id FROM effect ORDER BY number").fetch_all(&mut db).await;
+    db.close().await.expect("closed");
+    ids.expect("read")
+}
+
 async fn conversations(store: &Store) -> i64 {
     let mut db = store.readers.acquire().await.expect("a connection");
     let count = sqlx::query_scalar("SELECT count(*) FROM conversation").fetch_one(&mut *db).await;
@@ -112,6 +129,27 @@ async fn one_without_a_byte_is_told_and_its_log_is_kept() {
     fs::write(&log, &bytes).expect("a log");
     Store::open(&place.file()).await.expect("a store").close().await;
     assert!(fs::read(&log).unwrap_or_default() != bytes);
+}
+
+#[tokio::test]
+async fn the_changes_that_only_its_log_tells_of_are_in_the_log_that_is_kept() {
+    let place = LossFixture::with_past().await;
+    let (store, _) = place.open("later").await;
+    place.sql(&[INSERT_LATER_EFFECT]).await;
+    let log = with_suffix(&place.file(), "-wal");
+    let database = fs::read(place.file()).expect("a database");
+    let bytes = fs::read(&log).expect("a log");
+    store.close().await;
+    fs::write(place.file(), []).expect("emptied");
+    fs::write(&log, &bytes).expect("a log");
+
+    let (store, emptied) = place.open("now").await;
+    store.close().await;
+    let folder = emptied.expect("told").moved_to.expect("kept");
+    let kept = fs::read(folder.join("vault.db-wal")).expect("a log");
+    assert_eq!(effects(&database, &kept).await, ["e", "later"]);
+    // The control: the file alone does not tell of the later one.
+    assert_eq!(effects(&database, &[]).await, ["e"]);
 }
 
 #[tokio::test]
