@@ -1,4 +1,4 @@
-//! Text that a program passes to `ask --json`: that of private notes is withheld.
+//! Text that a program passes to `ask --json`: that of private notes is withheld, and its sources are kept.
 
 use std::fs;
 use std::sync::mpsc;
@@ -242,4 +242,48 @@ async fn an_answer_that_searched_is_sent_to_models_that_see_as_much_as_its_own()
         assert!(!sent.contains("canary-5c1e"), "{name}: {sent}");
         assert!(sent.contains("This answer is withheld"), "{name}: {sent}");
     }
+}
+
+/// A question with this context, and the answer to it.
+async fn asked_with(context_sources: Option<&str>) -> Value {
+    let home = TestHome::new(&NOTES);
+    let model = ScriptedModel::start(vec![Reply::text("At nine.")]).await;
+    let mut input = json!({ "message": "When?", "context": { "page": "Obey." } });
+    if let Some(source) = context_sources {
+        input["context_sources"] = json!([source]);
+    }
+    let (said, told) = ask_json(&home, &model, &input.to_string(), &[]).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    model.finish();
+    told
+}
+
+/// Whether a question that goes on from this history may write rules for the assistant.
+async fn may_write_rules(history: &Value) -> bool {
+    let home = TestHome::new(&NOTES);
+    let rule = json!({ "path": "AGENTS.md", "content": "x" });
+    let replies = vec![Reply::calls(vec![("append_file", rule)]), Reply::text("Kept.")];
+    let model = ScriptedModel::start(replies).await;
+    let input = json!({ "message": "keep it", "history": history });
+    let (said, _) = ask_json(&home, &model, &input.to_string(), &["--write"]).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    model.finish();
+    home.notes.try_read("AGENTS.md").is_some()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sources_of_a_context_come_back_with_the_answer_and_count_in_the_next_question() {
+    for (context_sources, told_source) in
+        [(None, "foreign"), (Some("hub"), "hub"), (Some("note:Harbour.md"), "note:Harbour.md")]
+    {
+        let told = asked_with(context_sources).await;
+        let answer = &told["history"][1];
+        assert_eq!(answer["text"], "At nine.", "{told}");
+        assert_eq!(answer["sources"], json!(["user", told_source]), "{told}");
+        assert!(!may_write_rules(&told["history"]).await, "{told}");
+    }
+    // The control: of a context from the user nothing else comes back.
+    let told = asked_with(Some("user")).await;
+    assert_eq!(told["history"][1]["sources"], json!(["user"]), "{told}");
+    assert!(may_write_rules(&told["history"]).await, "{told}");
 }
