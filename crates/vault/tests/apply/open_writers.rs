@@ -18,17 +18,25 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use protocol::{Change, IntentState};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use support::{Folder, MemoryLedger, order, path, replace};
 use vault::{Applied, Vault, VaultError};
 
-/// How long programs wait between two writes, in milliseconds, and how often they save.
+/// How long programs wait between two writes, in milliseconds, and how often they save at least.
 const GAPS: [(u64, usize); 5] = [(0, 400), (5, 60), (50, 12), (250, 4), (1000, 2)];
+
+/// From this gap on a change fits between two saves. Where the gap is shorter, one that is tried meanwhile may be made
+/// only once the program has ended.
+const LONG_GAP: Duration = Duration::from_millis(50);
+
+/// Until then a program whose gap is long goes on to save where no change was made between two saves yet. Its least
+/// number of saves takes eight seconds at most.
+const MAX_SAVING_TIME: Duration = Duration::from_secs(14);
 
 fn apply(vault: &Vault, changes: impl IntoIterator<Item = Change>) -> Applied {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -183,40 +191,68 @@ struct Race {
     is_cut: bool,
     /// How often the note was changed meanwhile.
     made: usize,
+    /// Whether one of these changes was made between two saves.
+    is_between_saves: bool,
+    /// How often the program saved.
+    saves: usize,
     /// How often the program saved twice in the moment of a change.
     overtaken: usize,
     /// Temporary files that are left in its folder.
     left: Vec<String>,
 }
 
-/// A program adds a line at the end again and again, and saves; `change` changes the first line
-/// meanwhile, as often as it can.
+/// A program that adds a line at the end again and again, and saves, `rounds` times at least; `made` counts the changes
+/// of the others. Returns how often it saved, and whether a change was made between two saves.
+fn save_again_and_again(
+    save: Save,
+    note: &Path,
+    (gap, rounds): (Duration, usize),
+    made: &AtomicUsize,
+) -> (usize, bool) {
+    let began = Instant::now();
+    let (mut round, mut is_between_saves) = (0, false);
+    let mut made_by_first_save: Option<usize> = None;
+    while round < rounds
+        || (gap >= LONG_GAP && !is_between_saves && began.elapsed() < MAX_SAVING_TIME)
+    {
+        // It looks before it saves, as editors do, so what it saves has all that was there.
+        let seen = fs::read_to_string(note).unwrap();
+        let mut lines: Vec<String> = seen.split_inclusive('\n').map(str::to_owned).collect();
+        lines.push(format!("line {round}\n"));
+        is_between_saves |=
+            made_by_first_save.is_some_and(|before| made.load(Ordering::Relaxed) > before);
+        save.save(note, &lines, gap);
+        made_by_first_save.get_or_insert_with(|| made.load(Ordering::Relaxed));
+        thread::sleep(gap);
+        round += 1;
+    }
+    (round, is_between_saves)
+}
+
+/// A program saves again and again; `change` changes the first line meanwhile, as often as it can.
 fn race(save: Save, gap: Duration, rounds: usize, change: fn(&Folder, &Vault) -> Attempt) -> Race {
     let folder = Folder::with(&[("note.md", "title\n\n\n\nend\n")]);
     let (vault, note) = (folder.vault(), folder.root.join("note.md"));
-    let over = AtomicBool::new(false);
+    let (over, made) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut race = Race::default();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            for round in 0..rounds {
-                // It looks before it saves, as editors do, so what it saves has all that was there.
-                let seen = fs::read_to_string(&note).unwrap();
-                let mut lines: Vec<String> =
-                    seen.split_inclusive('\n').map(str::to_owned).collect();
-                lines.push(format!("line {round}\n"));
-                save.save(&note, &lines, gap);
-                thread::sleep(gap);
-            }
+        let program = scope.spawn(|| {
+            let saved = save_again_and_again(save, &note, (gap, rounds), &made);
             over.store(true, Ordering::Relaxed);
+            saved
         });
         while !over.load(Ordering::Relaxed) {
             match change(&folder, &vault) {
-                Attempt::Made => race.made += 1,
+                Attempt::Made => {
+                    made.fetch_add(1, Ordering::Relaxed);
+                }
                 Attempt::Overtaken => race.overtaken += 1,
                 Attempt::Left => {}
             }
         }
+        (race.saves, race.is_between_saves) = program.join().unwrap();
     });
+    race.made = made.into_inner();
     let now = fs::read_to_string(&note).unwrap();
     race.is_cut = !now.starts_with("title") || !now.contains("\nend\n");
     race.left = folder.names().into_iter().filter(|name| name.ends_with(".tmp")).collect();
@@ -225,7 +261,7 @@ fn race(save: Save, gap: Duration, rounds: usize, change: fn(&Folder, &Vault) ->
     let in_trash = trash.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
     let kept: Vec<_> = left.chain([now]).chain(in_trash).collect();
     let is_kept = |round| kept.iter().any(|text| text.contains(&format!("line {round}\n")));
-    race.lost = (0..rounds).filter(|round| !is_kept(*round)).count();
+    race.lost = (0..race.saves).filter(|round| !is_kept(*round)).count();
     race
 }
 
@@ -275,10 +311,12 @@ fn change_without_comparing(folder: &Folder, _vault: &Vault) -> Attempt {
 fn nothing_is_lost(save: Save) {
     for (gap, rounds) in GAPS {
         let race = race(save, Duration::from_millis(gap), rounds, change);
-        eprintln!("open writers: {save:?} gap={gap}ms saves={rounds} {race:?}");
+        eprintln!("open writers: {save:?} gap={gap}ms {race:?}");
         assert_eq!((race.lost, race.is_cut), (0, false), "{gap}: {race:?}");
         assert!(race.left.len() <= race.overtaken, "{gap}: {race:?}");
-        assert!(race.made > 0 || gap == 1000, "{gap}: nothing was changed");
+        assert!(race.made > 0, "{gap}: nothing was changed");
+        let is_long = Duration::from_millis(gap) >= LONG_GAP;
+        assert!(race.is_between_saves || !is_long, "{gap}: {race:?}");
     }
 }
 
@@ -300,6 +338,12 @@ fn nothing_is_lost_to_a_program_that_saves_in_place() {
 #[test]
 fn nothing_is_lost_to_a_program_that_saves_by_rename() {
     nothing_is_lost(Save::ByRename);
+}
+
+#[test]
+fn a_race_in_which_nothing_is_changed_is_noticed() {
+    let race = race(Save::ByRename, Duration::from_millis(5), 3, |_, _| Attempt::Left);
+    assert_eq!((race.saves, race.made, race.is_between_saves), (3, 0, false), "{race:?}");
 }
 
 #[test]
