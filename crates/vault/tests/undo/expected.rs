@@ -1,13 +1,13 @@
 //! The expected result of an undo in a whole vault, by the identities of notes and lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{ChangeKind, Effect, FileId, NotePath};
 use vault::undo::{Hunks, UndoRequest, VaultReader as _};
 
 use crate::oracle::{merged, without};
 use crate::random_histories::with_whole_units;
-use crate::simulation::{LineId, SimulatedNote, SimulatedVault};
+use crate::simulation::{LineId, SimulatedNote, SimulatedVault, path};
 
 /// The result of the oracle.
 pub(crate) struct ExpectedUndo {
@@ -124,4 +124,54 @@ impl ExpectedUndo {
         let is = world.note_of_effect[at];
         self.notes.iter().find(|(_, note)| note.identity == is).map(|(path, _)| path.clone())
     }
+}
+
+/// The notes that an undo may touch where it is not known of all effects which note they left.
+#[derive(Debug, Default)]
+pub(crate) struct MeantNotes {
+    /// Those that may be changed in any way.
+    pub(crate) changed: BTreeSet<u32>,
+    /// Those that may be moved.
+    pub(crate) moved: BTreeSet<u32>,
+}
+
+impl MeantNotes {
+    /// The notes that are not as they were, or not where they were, although they are not meant.
+    pub(crate) fn others_changed(
+        &self,
+        before: &BTreeMap<u32, (NotePath, Vec<LineId>)>,
+        now: &BTreeMap<u32, (NotePath, Vec<LineId>)>,
+    ) -> Vec<u32> {
+        let is_left = |is: &u32, (path, lines): &(NotePath, Vec<LineId>)| {
+            now.get(is).is_some_and(|(path_now, lines_now)| {
+                lines_now == lines && (path_now == path || self.moved.contains(is))
+            })
+        };
+        let others = before.iter().filter(|(is, _)| !self.changed.contains(*is));
+        others.filter(|&(is, note)| !is_left(is, note)).map(|(is, _)| *is).collect()
+    }
+}
+
+#[test]
+fn a_note_that_is_not_meant_is_noticed_when_it_is_only_moved() {
+    let (home, elsewhere) = (path("Notes/a.md"), path("Elsewhere/a.md"));
+    let mut world = SimulatedVault::default();
+    world.add_note(&home, vec![1]);
+    world.add_note(&path("Notes/b.md"), vec![2]);
+    let (before, is) = (world.by_identity(), world.notes[&home].identity);
+    let others_changed = |meant: &MeantNotes, world: &SimulatedVault| {
+        meant.others_changed(&before, &world.by_identity())
+    };
+    let nothing = MeantNotes::default();
+    let may_move = MeantNotes { moved: BTreeSet::from([is]), ..MeantNotes::default() };
+    let may_change = MeantNotes { changed: BTreeSet::from([is]), ..MeantNotes::default() };
+    // The control: as long as everything is where it was, nothing is noticed.
+    assert_eq!(others_changed(&nothing, &world), [0; 0]);
+    let note = world.notes.remove(&home).unwrap();
+    world.put_moved(elsewhere.clone(), note);
+    assert_eq!(others_changed(&nothing, &world), [is]);
+    assert_eq!(others_changed(&may_move, &world), [0; 0]);
+    world.notes.get_mut(&elsewhere).unwrap().lines.push(3);
+    assert_eq!(others_changed(&may_move, &world), [is]);
+    assert_eq!(others_changed(&may_change, &world), [0; 0]);
 }

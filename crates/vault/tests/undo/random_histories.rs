@@ -8,7 +8,7 @@ use vault::undo::{
     EffectConflict, EffectivePart, Hunks, UndoPlan, UndoRequest, VaultFile, VaultReader, plan_undo,
 };
 
-use crate::expected::ExpectedUndo;
+use crate::expected::{ExpectedUndo, MeantNotes};
 use crate::folders::{
     agent_trashes_folder, are_folders_as_restored, notes_in_restored_folders, undo,
     user_restores_note,
@@ -19,7 +19,7 @@ use crate::oracle::edits;
 use crate::other_programs::{
     others_copy_and_delete, others_link, user_edits, user_moves_folder, user_renames,
 };
-use crate::simulation::{LineId, SimulatedVault, bytes};
+use crate::simulation::{LineId, SimulatedNote, SimulatedVault, bytes};
 use crate::tally::{HistoryTally, NAIVE_INVERSES};
 
 const HISTORIES: u64 = 15_000;
@@ -349,33 +349,38 @@ fn are_certain(world: &SimulatedVault, chosen: &BTreeSet<EffectId>) -> bool {
 }
 
 fn is_certain(world: &SimulatedVault, at: usize) -> bool {
+    let is = world.note_of_effect[at];
+    let has_two_names = |note: &SimulatedNote| note.identity == is && note.link.is_some();
+    is_found(world, at) && !world.notes.values().any(has_two_names)
+}
+
+/// The same, but its file may have two names: it is not read then, but can be moved.
+fn is_found(world: &SimulatedVault, at: usize) -> bool {
     // Nobody replaces a folder.
     if matches!(world.ledger[at].kind, ChangeKind::TrashFolder | ChangeKind::RestoreFolder) {
         return true;
     }
     let is = world.note_of_effect[at];
     match world.notes.iter().find(|(_, note)| note.identity == is) {
-        Some((path, note)) => {
-            let is_one_name = note.link.is_none() && !world.is_displaced(path);
-            note.unseen == world.unseen[at] && is_one_name
-        }
+        Some((path, note)) => note.unseen == world.unseen[at] && !world.is_displaced(path),
         None => world.is_trashed(is, world.unseen[at]),
     }
 }
 
-/// Of what cannot be known nothing is changed: what changes is only what certain effects left.
+/// Of what cannot be known nothing is changed or moved: what changes is only what certain effects left.
 fn ask(world: &mut SimulatedVault, request: &UndoRequest, seed: u64) {
     let chosen = with_whole_units(world, request);
-    let places = chosen.iter().map(|id| world.position(id)).filter(|at| is_certain(world, *at));
-    let mut meant: BTreeSet<u32> = places.map(|at| world.note_of_effect[at]).collect();
-    meant.extend(notes_in_restored_folders(world, &chosen));
+    let left_by = |is_known: fn(&SimulatedVault, usize) -> bool| -> BTreeSet<u32> {
+        let places = chosen.iter().map(|id| world.position(id));
+        places.filter(|at| is_known(world, *at)).map(|at| world.note_of_effect[at]).collect()
+    };
+    let mut meant = MeantNotes { changed: left_by(is_certain), moved: left_by(is_found) };
+    meant.changed.extend(notes_in_restored_folders(world, &chosen));
     let (before, earlier) = (world.by_identity(), world.texts());
     let (_, plan) = undo(world, request);
-    let now = world.by_identity();
-    for (is, lines) in before.iter().filter(|(is, _)| !meant.contains(*is)) {
-        let said = || describe_failure(seed, request, &plan, &earlier, world);
-        assert_eq!(now.get(is), Some(lines), "note {is} is not meant, {}", said());
-    }
+    let others = meant.others_changed(&before, &world.by_identity());
+    let said = || describe_failure(seed, request, &plan, &earlier, world);
+    assert_eq!(others, [0; 0], "they are not meant, {}", said());
 }
 
 /// Undoing what was just undone restores every byte. A folder that came back with a note that was changed then does not

@@ -161,9 +161,12 @@ impl SimulatedVault {
         FileId { inode: u64::from(number), born: Some(i64::from(number)) }
     }
 
-    /// The text of every note, by which note it is.
-    pub(crate) fn by_identity(&self) -> BTreeMap<u32, Vec<LineId>> {
-        self.notes.values().map(|note| (note.identity, note.lines.clone())).collect()
+    /// The name and the text of every note, by which note it is.
+    pub(crate) fn by_identity(&self) -> BTreeMap<u32, (NotePath, Vec<LineId>)> {
+        let placed = |(path, note): (&NotePath, &SimulatedNote)| {
+            (note.identity, (path.clone(), note.lines.clone()))
+        };
+        self.notes.iter().map(placed).collect()
     }
 
     /// The text and the name of every note.
