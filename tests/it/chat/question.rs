@@ -1,9 +1,9 @@
-//! A question stays open over a kill, is answered once, and can be skipped.
+//! A question is told live, stays open over a kill, is answered once, and can be skipped.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::chat::conversation::ChatItem;
-use protocol::{ErrorCode, Timestamp};
+use protocol::{AppEvent, ErrorCode, Question, Timestamp};
 use serde_json::json;
 use testkit::stories::note_changes;
 use testkit::stories::note_changes::NOTES;
@@ -84,6 +84,48 @@ async fn the_answer_reaches_the_model_behind_the_call_and_its_result() {
     let view = running.view(&conversation).await;
     assert_eq!(view.question, None);
     assert_eq!(question_item(&view.items), ("Which one?", Some("b"), false));
+    running.quit().await;
+    model.finish();
+}
+
+/// The open question that the window is told, or that there is none any more.
+fn told_question(event: &AppEvent) -> Option<Option<Question>> {
+    match event {
+        AppEvent::QuestionChanged { question, .. } => Some(question.clone()),
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_window_is_told_of_a_question_when_a_model_asks_and_of_its_end_when_it_is_answered() {
+    let asks = json!({ "message": "Which list?", "is_question": true, "options": ["One", "Two"] });
+    let model = ScriptedModel::start(vec![
+        Reply::text("Noted."),
+        Reply::calls(vec![("send_message", asks)]),
+        Reply::text("It is on the first list."),
+    ])
+    .await;
+    let home = home_with_key(&NOTES);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "I am back").await;
+    // The control: an answer that asks nothing tells of no question.
+    assert_eq!(running.view(&conversation).await.question, None);
+    assert_eq!(running.heard_so_far(told_question), []);
+
+    running.send(Some(&conversation), "Write down turmeric", None).await.expect("it is taken");
+    let asked = |event: &AppEvent| told_question(event).flatten();
+    let question = running.wait_for_event("the question", asked).await;
+    assert_eq!((&question.conversation, question.text.as_str()), (&conversation, "Which list?"));
+    assert_eq!(question.options, ["One", "Two"]);
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(running.view(&conversation).await.question, Some(question.clone()));
+    assert_eq!(running.heard_so_far(told_question), [Some(question.clone())], "it is open");
+
+    running.send(Some(&conversation), "One", Some(&question.id)).await.expect("it is taken");
+    let closed = |event: &AppEvent| told_question(event).filter(Option::is_none);
+    running.wait_for_event("the end of the question", closed).await;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    assert_eq!(running.heard_so_far(told_question), [Some(question), None]);
     running.quit().await;
     model.finish();
 }
