@@ -2,6 +2,7 @@
 
 mod limits;
 mod local_model;
+mod model_wait;
 mod private_note;
 
 use std::process::Stdio;

@@ -243,3 +243,30 @@ impl EventPrinter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_reading(tokens: u32, expected: &str) {
+        assert_eq!(wait_text(ModelWait::Reading { tokens }), expected, "{tokens}");
+    }
+
+    #[test]
+    fn the_wait_for_a_long_prompt_is_told_with_its_tokens_to_the_hundred() {
+        check_reading(1, "(Reading 100 tokens …)");
+        check_reading(100, "(Reading 100 tokens …)");
+        check_reading(101, "(Reading 200 tokens …)");
+        check_reading(900, "(Reading 900 tokens …)");
+        check_reading(901, "(Reading 1,000 tokens …)");
+        check_reading(4_250, "(Reading 4,300 tokens …)");
+        check_reading(12_001, "(Reading 12,100 tokens …)");
+        check_reading(131_072, "(Reading 131,100 tokens …)");
+    }
+
+    #[test]
+    fn a_server_that_loads_its_model_is_told_without_a_figure() {
+        assert_eq!(wait_text(ModelWait::Loading), "(The server loads the model …)");
+    }
+}
