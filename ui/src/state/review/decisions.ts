@@ -80,8 +80,9 @@ function sameChanges(
 ): RepeatedChange[] {
   const found = new Map<string, { change: EqualChange; times: number; places: HunkPosition[] }>();
   for (const note of notes.filter(isByHunk)) {
-    for (const [index, hunk] of note.hunks.entries()) {
-      const equal = isEdited(note, index) ? null : equalChange(hunk);
+    const { hunks } = note;
+    for (const [index, hunk] of hunks.entries()) {
+      const equal = isEdited(note, index) ? null : equalChange(hunk, hunks[index - 1]);
       if (!equal) continue;
       const { change } = equal;
       const key = JSON.stringify(change);

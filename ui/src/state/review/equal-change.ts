@@ -1,5 +1,8 @@
 /** The change that a hunk makes, whichever note it is in. Equal changes are decided together. */
-import type { DiffLineKind, NoteHunk } from '../../ipc/bindings';
+import type { NoteHunk } from '../../ipc/bindings';
+import { type HunkSide, type HunkSides, sidesOf } from './hunk-sides';
+import { type Exchanged, listChange } from './list-change';
+import { asItem, asProperty, flowValues, isRemark } from './property-lines';
 import { type Replacement, replacementOf } from './same-replacement';
 
 export type EqualChange =
@@ -10,12 +13,12 @@ export type EqualChange =
   /** Values come to the list of a property, or leave it. */
   | ({ readonly type: 'values'; readonly name: string } & Exchanged)
   /** Whole lines. */
-  | ({ readonly type: 'lines'; readonly properties: boolean } & Exchanged);
-
-interface Exchanged {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
+  | ({
+      readonly type: 'lines';
+      readonly properties: boolean;
+      /** Among the properties the lines that they stand under, as far as these are in sight. */
+      readonly under: readonly string[];
+    } & Exchanged);
 
 /** A change, and how often the hunk makes it. */
 interface EqualChangeMatch {
@@ -23,76 +26,53 @@ interface EqualChangeMatch {
   readonly times: number;
 }
 
-/** `null` where a hunk changes nothing but blanks. */
-export function equalChange(hunk: NoteHunk): EqualChangeMatch | null {
-  const property = propertyChange(hunk);
+/** `null` where a hunk changes nothing but blanks. The hunk before it in the note may have the name of the property that
+ * its lines belong to. */
+export function equalChange(hunk: NoteHunk, before?: NoteHunk): EqualChangeMatch | null {
+  const { properties } = hunk;
+  const sides = properties ? sidesOf(hunk, before) : sidesOf(hunk);
+  const property = properties ? propertyChange(sides) : null;
   if (property) return { change: property, times: 1 };
   const swap = replacementOf(hunk);
   if (swap) return { change: swapped(swap), times: swap.times };
-  const lines = exchanged(hunk);
-  if (lines.added.length + lines.removed.length === 0) return null;
-  return { change: { type: 'lines', properties: hunk.properties, ...lines }, times: 1 };
+  const [added, removed] = [sides.now.changed, sides.old.changed];
+  if (added.length + removed.length === 0) return null;
+  const under = properties ? linesAbove(added.length > 0 ? sides.now : sides.old) : [];
+  return { change: { type: 'lines', properties, under, added, removed }, times: 1 };
 }
 
 function swapped({ old, new: now }: Replacement): EqualChange {
   return { type: 'swap', old, new: now };
 }
 
-/** Of one property, on one line. A link that is renamed there is the same as anywhere else. */
-function propertyChange(hunk: NoteHunk): EqualChange | null {
-  const [before, ...more] = linesOf(hunk, 'removed').map(asProperty);
-  const [after, ...others] = linesOf(hunk, 'added').map(asProperty);
-  if (!hunk.properties || more.length + others.length > 0) return null;
+/** Of one property. A link that is renamed there is the same as anywhere else. */
+function propertyChange(sides: HunkSides): EqualChange | null {
+  const list = listChange(sides);
+  if (list) return { type: 'values', ...list };
+  const [before, ...more] = sides.old.changed.map(asProperty);
+  const [after, ...others] = sides.now.changed.map(asProperty);
+  if (more.length + others.length > 0) return null;
   if (!before || !after || before.name !== after.name) return null;
   if (/\[\[/.test(before.value + after.value)) return null;
   const { name, value } = after;
-  const [old, now] = [asList(before.value), asList(value)];
-  if (!old || !now) return value === '' ? null : { type: 'property', name, value };
-  const added = now.filter((one) => !old.includes(one));
-  const removed = old.filter((one) => !now.includes(one));
-  return added.length + removed.length > 0 ? { type: 'values', name, added, removed } : null;
+  const isList = flowValues(before.value) !== null && flowValues(value) !== null;
+  return isList || value === '' ? null : { type: 'property', name, value };
 }
 
-function asProperty(line: string): { name: string; value: string } | null {
-  const [, name, value] = /^([^\s:#-][^:]*):(?:\s+(.*?))?\s*$/.exec(line) ?? [];
-  return name === undefined ? null : { name, value: value ?? '' };
-}
-
-/** The values of a list that is written in one line. */
-function asList(value: string): string[] | null {
-  const inside = /^\[(.*)\]$/.exec(value)?.[1];
-  return (
-    inside
-      ?.split(',')
-      .map((one) => one.trim())
-      .filter((one) => one !== '') ?? null
-  );
-}
-
-/** Without lines that only moved on, blank lines around, and the marks around new properties. */
-function exchanged(hunk: NoteHunk): Exchanged {
-  const [removed, added] = [linesOf(hunk, 'removed'), linesOf(hunk, 'added')];
-  while (removed.length > 0 && removed[0] === added[0]) {
-    removed.shift();
-    added.shift();
+/** The lines that the changed ones stand under, from the outermost on. */
+function linesAbove({ above, changed }: HunkSide): string[] {
+  let depth = depthOf(changed[0] ?? '');
+  const found: string[] = [];
+  for (const line of above.toReversed()) {
+    if (isRemark(line) || depthOf(line) >= depth) continue;
+    depth = depthOf(line);
+    found.unshift(line.trim());
   }
-  while (removed.length > 0 && removed.at(-1) === added.at(-1)) {
-    removed.pop();
-    added.pop();
-  }
-  const isAside = (line: string): boolean => {
-    return line.trim() === '' || (hunk.properties && line.trim() === '---');
-  };
-  return { added: trimmed(added, isAside), removed: trimmed(removed, isAside) };
+  return found;
 }
 
-function trimmed(lines: readonly string[], isAside: (line: string) => boolean): string[] {
-  const first = lines.findIndex((line) => !isAside(line));
-  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isAside(line)) + 1);
-}
-
-function linesOf({ lines }: NoteHunk, wanted: DiffLineKind): string[] {
-  return lines
-    .filter(({ sign }) => sign === wanted)
-    .map(({ words }) => words.map(({ text }) => text).join(''));
+/** The items of a list may stand right below its name, and belong to it. */
+function depthOf(line: string): number {
+  const blanks = line.length - line.trimStart().length;
+  return 2 * blanks + (asItem(line) ? 1 : 0);
 }
