@@ -7,9 +7,13 @@ use markdown::Frontmatter;
 use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
 use protocol::{Change, ChangeKind, FolderContents};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
+use vault::merge::DiffHunk;
 
 /// Lines of context around a changed region.
 const CONTEXT_LINES: usize = 3;
+
+/// Lines of context above a changed line of a property at most, so that the name of the property is shown with it.
+const PROPERTY_CONTEXT_LINES: usize = 20;
 
 /// How long the search for the smallest diff of one note, or of one region of it, may take: two long
 /// texts that share nothing would take minutes.
@@ -71,7 +75,12 @@ pub(crate) fn separate_hunks(before: &[u8], after: &[u8]) -> Vec<NoteHunk> {
     for (number, changed) in changes.iter().enumerate() {
         let (from, to) = (&changed.before, &changed.after);
         let next = changes.get(number + 1).map_or(old_lines.len(), |next| next.before.start);
-        let above = CONTEXT_LINES.min(from.start - shown_to);
+        let in_properties = to.start < properties;
+        let context = match in_properties {
+            true => property_context(&old_lines, &new_lines, changed),
+            false => CONTEXT_LINES,
+        };
+        let above = context.min(from.start - shown_to);
         let below = CONTEXT_LINES.min(next - from.end);
         shown_to = from.end + below;
         let equal = |old_index, new_index, len| DiffOp::Equal { old_index, new_index, len };
@@ -85,10 +94,28 @@ pub(crate) fn separate_hunks(before: &[u8], after: &[u8]) -> Vec<NoteHunk> {
             },
             equal(from.end, to.end, below),
         ];
-        let properties = to.start < properties;
-        hunks.push(NoteHunk { properties, ..hunk(&diff, &ops, &headings, until) });
+        let hunk = hunk(&diff, &ops, &headings, until);
+        hunks.push(NoteHunk { properties: in_properties, ..hunk });
     }
     hunks
+}
+
+/// The lines of context above a change among the properties: where it begins below the name of a property, up to
+/// that name, unless it is too far away.
+fn property_context(old_lines: &[&str], new_lines: &[&str], changed: &DiffHunk) -> usize {
+    let sides = [old_lines.get(changed.before.clone()), new_lines.get(changed.after.clone())];
+    let mut first = sides.into_iter().flatten().filter_map(|lines| lines.first());
+    if first.all(|line| begins_property(line)) {
+        return CONTEXT_LINES;
+    }
+    let above = old_lines.iter().take(changed.before.start).rev();
+    let name = above.take(PROPERTY_CONTEXT_LINES).position(|line| begins_property(line));
+    CONTEXT_LINES.max(name.map_or(0, |lines_below| lines_below + 1))
+}
+
+/// Whether a line among the properties is neither indented nor an item of a list nor a comment.
+fn begins_property(line: &str) -> bool {
+    !line.starts_with([' ', '\t', '-', '#', '\r', '\n'])
 }
 
 /// Lines added and removed by a change.
@@ -262,6 +289,28 @@ mod tests {
         let diff = note_diff(&change(Some(before), after));
         let told: Vec<_> = diff.hunks.iter().map(|hunk| hunk.properties).collect();
         assert_eq!(told, [true, false]);
+    }
+
+    #[test]
+    fn the_name_of_a_property_is_shown_above_a_change_of_its_list() {
+        let note = |items: usize, end: &str| {
+            let items: String = (1..=items).map(|n| format!("  - tag {n}\n")).collect();
+            format!("---\ntags:\n{items}{end}---\ntext\n")
+        };
+        let first_line = |before: String, after: String| -> String {
+            let diff = note_diff(&change(Some(&before), &after));
+            let hunk = diff.hunks.first().expect("one region");
+            let line = hunk.lines.first().expect("a line");
+            line.words.iter().map(|words| words.text.as_str()).collect()
+        };
+        let added = |items| first_line(note(items, ""), note(items, "  - done\n"));
+        assert_eq!((added(2), added(9)), ("tags:".into(), "tags:".into()));
+        let removed = first_line(note(9, ""), note(8, ""));
+        assert_eq!(removed, "tags:");
+        // The controls: a name that is too far away, and a change that has a name itself.
+        assert_eq!(added(30), "  - tag 28");
+        let set = first_line(note(9, "status: open\n"), note(9, "status: done\n"));
+        assert_eq!(set, "  - tag 7");
     }
 
     #[test]
