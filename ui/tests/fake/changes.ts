@@ -8,6 +8,7 @@ import type {
   ChangeStatus,
   ConversationId,
   DeletedHistory,
+  DiffLineKind,
   EffectId,
   HistoryAge,
   HistoryStats,
@@ -19,6 +20,7 @@ import type {
   UndoScope,
   UndoTarget,
 } from '../../src/ipc/bindings';
+import { nothingToRedo, nothingToUndo } from './refusals';
 
 /** A story's applied changes. */
 export interface AppliedStory {
@@ -30,6 +32,16 @@ export interface AppliedStory {
   /** The changes in notes since; notes that are not named have none. */
   readonly since?: Readonly<Record<EffectId, Omit<ChangedSince, 'effect'>>>;
 }
+
+/** How much of a change stands, and which of its hunks were undone. */
+interface ChangeState {
+  readonly standing: ChangeStatus;
+  readonly gone: readonly number[];
+}
+
+const whole: ChangeState = { standing: 'stands', gone: [] };
+
+type LineCounts = Pick<AppliedNote, 'added' | 'removed'>;
 
 export const nothingApplied: AppliedStory = { sets: [], hunks: {}, conflicts: {} };
 
@@ -44,9 +56,9 @@ export class FakeChanges {
   #sets: readonly AppliedSet[];
   readonly #story: AppliedStory;
   readonly #settled = new Set<EffectId>();
-  readonly #undoneHunks = new Map<EffectId, readonly number[]>();
+  readonly #gone = new Map<EffectId, readonly number[]>();
   /** How the changes stood that each undo or redo was about. */
-  readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, ChangeStatus>>();
+  readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, ChangeState>>();
   readonly #tell: (set: AppliedSet) => void;
 
   constructor(story: AppliedStory, tell: (set: AppliedSet) => void) {
@@ -70,9 +82,9 @@ export class FakeChanges {
     return { effect, path, hunks: [], ...this.#story.since?.[effect] };
   }
 
-  /** The places of the hunks that were undone one by one. */
+  /** The places of the hunks that were undone, one by one or together. */
   undoneHunks(effect: EffectId): number[] {
-    return [...(this.#undoneHunks.get(effect) ?? [])];
+    return [...(this.#gone.get(effect) ?? [])];
   }
 
   hunks(effect: EffectId): NoteHunk[] {
@@ -115,34 +127,37 @@ export class FakeChanges {
     return id;
   }
 
+  /** What is undone already is refused, as in the real application. */
   undo(scope: UndoScope): UndoResult {
     const before = scope.type === 'change_set' ? this.#before.get(scope.changeSet) : undefined;
     if (before) {
       return this.#settle(
         ({ effect }) => before.has(effect),
-        ({ effect, standing }) => before.get(effect) ?? standing,
+        (note) => before.get(note.effect) ?? this.#stateOf(note),
       );
     }
+    const asked = scope.type === 'effect' ? scope.hunks : [];
     const wanted = this.#inScope(scope);
-    const conflicts = this.#notes()
-      .filter((note) => wanted(note) && !this.#settled.has(note.effect))
+    const stands = (note: AppliedNote): boolean => wanted(note) && this.#stands(note, asked);
+    const left = this.#notes().filter(stands);
+    // A story may leave out the changes of a turn.
+    if (left.length === 0 && this.#notes().some(wanted)) throw nothingToUndo;
+    const conflicts = left
+      .filter(({ effect }) => !this.#settled.has(effect))
       .flatMap(({ effect }) => this.#story.conflicts[effect] ?? [])
       .filter(({ action }) => action === 'undo')
-      .map((conflict) => ({ ...conflict, hunks: scope.type === 'effect' ? scope.hunks : [] }));
+      .map((conflict) => ({ ...conflict, hunks: [...asked] }));
     const stopped = new Set(conflicts.map(({ effect }) => effect));
-    const part = scope.type === 'effect' && scope.hunks.length > 0;
-    if (scope.type === 'effect' && conflicts.length === 0) {
-      this.#addUndoneHunks(scope.effect, scope.hunks);
-    }
-    const free = (note: AppliedNote): boolean =>
-      wanted(note) && note.standing !== 'undone' && !stopped.has(note.effect);
-    return { ...this.#settle(free, part ? 'partly_undone' : 'undone'), conflicts };
+    const free = (note: AppliedNote): boolean => stands(note) && !stopped.has(note.effect);
+    return { ...this.#settle(free, (note) => this.#without(note, asked)), conflicts };
   }
 
   redo(scope: UndoScope): UndoResult {
-    this.#undoneHunks.clear();
-    const wanted = this.#inScope(scope);
-    return this.#settle((note) => wanted(note) && note.standing !== 'stands', 'stands');
+    const inScope = this.#inScope(scope);
+    const wanted = (note: AppliedNote): boolean =>
+      inScope(note) && (note.standing === 'undone' || note.standing === 'partly_undone');
+    if (!this.#notes().some(wanted)) throw nothingToRedo;
+    return this.#settle(wanted, () => whole);
   }
 
   reapply(effect: EffectId): UndoResult {
@@ -150,20 +165,49 @@ export class FakeChanges {
     if (conflict?.action === 'reapply' && !this.#settled.has(effect)) {
       return { changeSet: null, changed: [], conflicts: [conflict], left: 0 };
     }
-    return this.#settle((note) => note.effect === effect, 'stands');
+    return this.#settle(
+      (note) => note.effect === effect,
+      () => whole,
+    );
   }
 
   complete({ action, effect, hunks }: UndoTarget | UndoConflict): UndoResult {
     this.#settled.add(effect);
-    this.#addUndoneHunks(effect, hunks);
-    const undone = hunks.length > 0 ? 'partly_undone' : 'undone';
-    const standing = action === 'reapply' ? 'stands' : undone;
-    return this.#settle((note) => note.effect === effect, standing);
+    return this.#settle(
+      (note) => note.effect === effect,
+      (note) => (action === 'undo' ? this.#without(note, hunks) : whole),
+    );
   }
 
-  #addUndoneHunks(effect: EffectId, hunks: readonly number[]): void {
-    const gone = this.#undoneHunks.get(effect) ?? [];
-    this.#undoneHunks.set(effect, [...gone, ...hunks]);
+  #stateOf({ effect, standing }: AppliedNote): ChangeState {
+    return { standing, gone: this.#gone.get(effect) ?? [] };
+  }
+
+  /** Whether one of these hunks still stands; without any it is about the whole change. */
+  #stands({ effect, standing }: AppliedNote, asked: readonly number[]): boolean {
+    if (standing === 'undone') return false;
+    const gone = this.#gone.get(effect) ?? [];
+    return asked.length === 0 || asked.some((hunk) => !gone.includes(hunk));
+  }
+
+  /** A change without these hunks as well, or without any. The last hunk takes the change with it. */
+  #without(note: AppliedNote, hunks: readonly number[]): ChangeState {
+    const all = [...(this.#story.hunks[note.effect] ?? []).keys()];
+    if (hunks.length === 0) return { standing: 'undone', gone: all };
+    const gone = [...new Set([...this.#stateOf(note).gone, ...hunks])].sort((a, b) => a - b);
+    const isLeft = all.length === 0 || all.some((hunk) => !gone.includes(hunk));
+    return { standing: isLeft ? 'partly_undone' : 'undone', gone };
+  }
+
+  /** The lines of the hunks that are left; of a change that was undone all, so that its size shows. */
+  #counts({ effect, added, removed }: AppliedNote, gone: readonly number[]): LineCounts {
+    const all = this.#story.hunks[effect];
+    if (!all) return { added, removed };
+    const left = all.filter((_, hunk) => !gone.includes(hunk));
+    const lines = (left.length > 0 ? left : all).flatMap((hunk) => hunk.lines);
+    const count = (wanted: DiffLineKind): number =>
+      lines.filter(({ sign }) => sign === wanted).length;
+    return { added: count('added'), removed: count('removed') };
   }
 
   kept(): HistoryStats {
@@ -206,11 +250,14 @@ export class FakeChanges {
 
   #settle(
     wanted: (note: AppliedNote) => boolean,
-    standing: ChangeStatus | ((note: AppliedNote) => ChangeStatus),
+    toState: (note: AppliedNote) => ChangeState,
   ): UndoResult {
     const changed = this.#notes().filter(wanted);
+    const before = changed.map((note) => [note.effect, this.#stateOf(note)] as const);
     const settled = (note: AppliedNote): AppliedNote => {
-      return { ...note, standing: typeof standing === 'string' ? standing : standing(note) };
+      const { standing, gone } = toState(note);
+      this.#gone.set(note.effect, gone);
+      return { ...note, standing, ...this.#counts(note, gone) };
     };
     this.#sets = this.#sets.map((set) => {
       if (!set.notes.some(wanted)) return set;
@@ -219,10 +266,7 @@ export class FakeChanges {
       return now;
     });
     const changeSet = changed.length > 0 ? `undo-${this.#before.size + 1}` : null;
-    if (changeSet !== null) {
-      const before = changed.map((note) => [note.effect, note.standing] as const);
-      this.#before.set(changeSet, new Map(before));
-    }
+    if (changeSet !== null) this.#before.set(changeSet, new Map(before));
     const paths = [...new Set(changed.map(({ path }) => path))];
     return { changeSet, changed: paths, conflicts: [], left: 0 };
   }
@@ -236,7 +280,8 @@ function isMeant(scope: UndoScope, set: AppliedSet, note: AppliedNote): boolean 
   switch (scope.type) {
     case 'effect': {
       const named = set.notes.find(({ effect }) => effect === scope.effect);
-      return Boolean(named) && (note === named || (named?.unit ?? note.effect) === note.unit);
+      if (!named || scope.hunks.length > 0) return note === named;
+      return note === named || (named.unit ?? note.effect) === note.unit;
     }
     case 'change_set':
       return set.id === scope.changeSet;

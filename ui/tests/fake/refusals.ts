@@ -7,6 +7,9 @@ export const nothingToSummarize = other(
   'There’s nothing to summarize yet. The last six exchanges are never summarized.',
 );
 
+export const nothingToUndo = other('This is already undone, or nothing was changed.');
+export const nothingToRedo = other('There’s nothing to redo.');
+
 export function noNote(path: NotePath): UserError {
   return other(`There is no note \`${path}\`. List or search the notes to find its path.`);
 }

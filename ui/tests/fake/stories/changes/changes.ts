@@ -54,7 +54,7 @@ const recent: readonly AppliedSet[] = [
     's7',
     hour,
     [
-      note('e-letter', letter, 'replace', { added: 5, removed: 5 }),
+      note('e-letter', letter, 'replace', { added: 2, removed: 2 }),
       note('e-furlan', 'People/Signora Furlan.md', 'replace', { added: 1 }),
     ],
     { conversation: 'passport', request: 'We come on the 9th; tell her so.' },
