@@ -88,6 +88,25 @@ async fn undo_of_a_new_note_leaves_an_identical_note_elsewhere_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_new_note_asks_about_one_with_its_name_that_says_most_of_it() {
+    let made = "# Friday\n\n- [ ] plan\n- [ ] walk\n";
+    for (now, is_asked) in [("# Friday\n\n- [x] plan\n- [ ] walk\nmine\n", true), ("mine\n", false)]
+    {
+        let call = json!({ "path": "Home/Friday.md", "content": made });
+        let (home, running) = app_after_call(&[("Home.md", "x\n")], "write_file", call).await;
+        // Saved as a new file and moved while nobody looked.
+        fs::remove_file(home.notes.root().join("Home/Friday.md")).expect("removed");
+        home.notes.write("Work/Friday.md", now);
+        let undone = undo_newest(&running).await;
+        let asked: Vec<_> = undone.conflicts.iter().flat_map(candidate_names).collect();
+        let expected: &[&str] = if is_asked { &["Work/Friday.md"] } else { &[] };
+        assert_eq!(asked, expected, "{now}");
+        assert_eq!(home.notes.read("Work/Friday.md"), now);
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn undo_of_an_edit_leaves_the_log_of_another_year_alone() {
     let (home, running) = app_after_edit("2026/Log.md", &[("2025/Log.md", WATERED)]).await;
     fs::remove_file(home.notes.root().join("2026/Log.md")).expect("removed");

@@ -198,13 +198,12 @@ fn candidates(trace: &NoteTrace, text: Option<&[u8]>, notes: &PlanReader<'_>) ->
 /// The notes that hold at least half of the lines, the ones with most of them first: of a note that was
 /// renamed and rewritten. Needs the digests of all notes, so it is asked last.
 fn most_similar(said: &NoteDigest, others: &[&VaultFile], notes: &PlanReader<'_>) -> Vec<NotePath> {
-    let wanted = said.line_count();
-    if wanted == 0 {
+    if !said.has_lines() {
         return Vec::new();
     }
     let held = |other: &VaultFile| {
-        let held = notes.digest(&other.path).map_or(0, |note| said.shared_lines(&note));
-        (held > 0 && held * 2 >= wanted).then(|| (held, other.path.clone()))
+        let held = said.mostly_shared_lines(&*notes.digest(&other.path)?)?;
+        Some((held, other.path.clone()))
     };
     let mut scored: Vec<(usize, NotePath)> = others.iter().copied().filter_map(held).collect();
     scored.sort_by_key(|(held, _)| std::cmp::Reverse(*held));

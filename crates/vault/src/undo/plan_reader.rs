@@ -110,13 +110,19 @@ impl NoteDigest {
         Self { content: ContentHash::of(text), lines }
     }
 
-    /// The number of different lines, without short ones.
-    pub(super) fn line_count(&self) -> usize {
-        self.lines.len()
+    /// Whether the text has lines other than short ones.
+    pub(super) fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// The number of these lines that the other text has too, if it has half of them at least, and one.
+    pub(super) fn mostly_shared_lines(&self, other: &Self) -> Option<usize> {
+        let shared = self.shared_lines(other);
+        (shared > 0 && shared * 2 >= self.lines.len()).then_some(shared)
     }
 
     /// The number of these lines that the other text has too. Takes linear time.
-    pub(super) fn shared_lines(&self, other: &Self) -> usize {
+    fn shared_lines(&self, other: &Self) -> usize {
         let mut others = other.lines.iter().copied().peekable();
         let is_shared = |line: &&u64| {
             while others.next_if(|other| other < *line).is_some() {}

@@ -4,6 +4,7 @@ use protocol::changes::history::UndoCandidate;
 use protocol::{Effect, NotePath};
 
 use super::{MissingNote, UndoPlanner};
+use crate::undo::plan_reader::NoteDigest;
 use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection};
 
 impl UndoPlanner<'_> {
@@ -82,8 +83,9 @@ impl UndoPlanner<'_> {
         }
     }
 
-    /// A note that was made and is gone needs no undo, unless one that says the same may be it. What came into the
-    /// place of one that we trashed is another note.
+    /// A note that was made and is gone needs no undo, unless one that says the same may be it, or one with its name that
+    /// says most of it: somebody saved it as a new file and moved that. What came into the place of one that we trashed
+    /// is another note.
     pub(super) fn add_missing_creation(
         &mut self,
         place: usize,
@@ -97,7 +99,14 @@ impl UndoPlanner<'_> {
                 if trace.is_some_and(|trace| trace.is_gone) {
                     return;
                 }
-                candidates.retain(|note| self.notes.bytes(&note.path).as_deref() == Some(made));
+                let said = NoteDigest::of(made);
+                candidates.retain(|note| {
+                    self.notes.digest(&note.path).is_some_and(|held| {
+                        let has_name = note.path.name() == effect.path.name();
+                        held.content == said.content
+                            || (has_name && said.mostly_shared_lines(&held).is_some())
+                    })
+                });
                 if !candidates.is_empty() {
                     self.add_conflict_with_candidates(
                         place,
