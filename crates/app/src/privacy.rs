@@ -213,7 +213,7 @@ impl PrivacyGuard {
     /// A turn begins that may see at most `most`. When this returns the tools hold to it.
     pub(crate) async fn begin(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
-        self.add_names_of_linking_notes(turn, &view).await?;
+        self.add_private_linking_notes(turn, &view).await?;
         let mut state = self.state();
         if view.generation == state.generation {
             state.redaction_cache.begin(turn, view.hidden.mark(), now());
@@ -235,7 +235,7 @@ impl PrivacyGuard {
     /// From now on a turn that runs is heard by a model that may see at most `most`.
     pub(crate) async fn change_model(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
-        self.add_names_of_linking_notes(turn, &view).await?;
+        self.add_private_linking_notes(turn, &view).await?;
         let mut state = self.state();
         // From now on it may hear text that was hidden from it before.
         if state.running.get(turn).is_some_and(|it| it.fingerprint() != view.fingerprint()) {

@@ -108,7 +108,7 @@ impl PrivacyGuard {
 impl PrivacyGuard {
     /// The notes without those that a change of this conversation only keeps links right in and some model must not
     /// see. A context block names such a note only to a model that may see it, so it is a source of turns of such
-    /// models only: [`Self::add_names_of_linking_notes`] adds it then.
+    /// models only: [`Self::add_private_linking_notes`] adds it then.
     pub(crate) async fn without_private_linking_notes(
         &self,
         conversation: &ConversationId,
@@ -129,7 +129,7 @@ impl PrivacyGuard {
     /// The turn is heard by a model with this view: private notes that it may see, and in which changes of the
     /// conversation only keep links right, are sources of the turn. The context of this turn or of an earlier one may
     /// name them. Durable when it returns.
-    pub(super) async fn add_names_of_linking_notes(
+    pub(super) async fn add_private_linking_notes(
         &self,
         turn: &TurnId,
         view: &PrivacyView,
@@ -140,12 +140,12 @@ impl PrivacyGuard {
         let Some((message, _)) = opening else { return Ok(()) };
         let linking = linking_notes(store, &message.conversation).await?;
         let (open, seen) = (self.vault_for_any_model(), self.vault_for_view(view));
-        let named = run_blocking(move || {
+        let private = run_blocking(move || {
             let is_private = |note: &NotePath| open.hides(note) && !seen.hides(note);
-            let named = linking.into_iter().filter(is_private);
-            named.map(Source::Note).collect::<Vec<_>>()
+            let private = linking.into_iter().filter(is_private);
+            private.map(Source::Note).collect::<Vec<_>>()
         });
-        store.add_sources(turn, &named.await?).await.map_err(store_error)
+        store.add_sources(turn, &private.await?).await.map_err(store_error)
     }
 }
 
