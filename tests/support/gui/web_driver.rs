@@ -380,9 +380,12 @@ impl WebDriver {
     }
 
     async fn displayed_text(&self, css: &str) -> String {
-        let script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)";
+        let script = "const on = document.activeElement;
+            const focus = on?.dataset?.testid ?? on?.tagName;
+            const shown = [...document.querySelectorAll(arguments[0])].map(e => e.innerText);
+            return `it shows ${JSON.stringify(shown)}, and the focus is on ${focus} with ${on?.value}`";
         match self.try_execute(script, &json!([css])).await {
-            Ok(texts) => format!("it shows {texts}"),
+            Ok(text) => text.as_str().unwrap_or_default().to_owned(),
             Err(why) => why,
         }
     }
