@@ -398,3 +398,29 @@ async fn each_line_says_what_was_decided_about_it_last() {
         follow_random_decisions(seed).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_of_a_note_whose_creation_was_undone_with_it_brings_the_note_back() {
+    let made = "one\ntwo\n";
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("write_file", json!({ "path": NOTE, "content": made }))]),
+        Reply::text("Done."),
+        Reply::calls(vec![("append_file", json!({ "path": NOTE, "content": "three" }))]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let home = home_with_key(&[]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Please").await;
+    running.send_and_wait(Some(&conversation), "Please").await;
+    let note = EditedNote { home, model, running, conversation: Some(conversation) };
+    let whole = format!("{made}three\n");
+    note.assert_state(&whole, [STANDS, STANDS]).await;
+    note.undo_all().await;
+    assert_eq!(note.home.notes.try_read(NOTE), None);
+    note.redo(1).await;
+    // The appended line has a meaning only in its note: both are listed as they are.
+    note.assert_state(&whole, [STANDS, STANDS]).await;
+    note.assert_nothing_to_redo(0).await;
+    note.running.quit().await;
+}

@@ -103,12 +103,23 @@ impl RandomHistory {
         }
         self.known.allow_notes(&mut permission, effects);
         if action == UndoAction::Redo {
+            let undone: Vec<_> =
+                self.known.effects.all.values().filter(|one| one.is_undone()).collect();
+            // A note whose creation is undone comes back for an edit of it, with all that went to the trash with it.
+            let is_creation = |one: &&ListedEffect| one.note.kind == ChangeKind::Create;
+            let created: BTreeSet<_> =
+                undone.iter().copied().filter(is_creation).filter_map(|one| one.number).collect();
+            let scope: BTreeSet<_> = permission.notes.iter().flatten().copied().collect();
+            let comes_back = |one: &&ListedEffect| {
+                one.number
+                    .is_some_and(|number| created.contains(&number) && scope.contains(&number))
+            };
             // Moves that were undone together are redone together, with all that was decided with them.
-            let all = self.known.effects.all.values();
-            let units: Vec<_> =
-                all.filter(|one| one.note.unit.is_some() && one.is_undone()).collect();
-            units.iter().for_each(|effect| permission.make(&effect.hunks));
-            self.known.allow_notes(&mut permission, units);
+            let is_unit = |one: &&ListedEffect| one.note.unit.is_some();
+            let with_it: Vec<_> =
+                undone.into_iter().filter(|one| is_unit(one) || comes_back(one)).collect();
+            with_it.iter().for_each(|effect| permission.make(&effect.hunks));
+            self.known.allow_notes(&mut permission, with_it);
         }
         // The answers of the user are reverted with the undo or redo that they completed.
         let answered = self.answered.iter().map(|id| self.known.effects.get(id));
