@@ -24,7 +24,7 @@ use crate::events::notifications::WindowFocus;
 use crate::events::publisher::DomainEvent;
 use crate::hub::description::DescriptionTask;
 use crate::models::selection::{ModelSelector, SelectionInput, find_local, usual_local};
-use crate::models::{budget, tool_support};
+use crate::models::{spending, tool_support};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
@@ -368,12 +368,12 @@ impl App {
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<TurnCost>, UserError> {
-        budget::conversation_costs(&self.session().await?.store, conversation).await
+        spending::conversation_costs(&self.session().await?.store, conversation).await
     }
 
     /// The costs of the latest months in the open vault, newest first.
     pub async fn monthly_costs(&self) -> Result<Vec<MonthCost>, UserError> {
-        budget::monthly_costs(&self.session().await?.store).await
+        spending::monthly_costs(&self.session().await?.store).await
     }
 
     /// Tries the hub again at once. A link that waits for the keyring looks it up again.

@@ -19,10 +19,10 @@ mod planned_names;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
 pub(crate) mod quoted_message;
-mod redaction_cache;
 mod replaced_notes;
 #[cfg(test)]
 mod tests;
+mod turn_view_cache;
 mod withheld_plans;
 
 use std::cell::{LazyCell, RefCell};
@@ -44,7 +44,7 @@ use history_filter::SameRulesTurns;
 use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;
-use redaction_cache::{HiddenFiles, HiddenFilesLog, RedactionCache};
+use turn_view_cache::{HiddenFiles, HiddenFilesLog, TurnViewCache};
 
 /// The sources of the text that each turn was told.
 pub(crate) type SourcesByTurn = HashMap<TurnId, BTreeSet<Source>>;
@@ -71,7 +71,7 @@ struct GuardState {
     replayed: HashMap<TurnId, Arc<PrivacyView>>,
     /// Those of them that hear something for the first time.
     first_time_turns: HashSet<TurnId>,
-    redaction_cache: RedactionCache,
+    turn_view_cache: TurnViewCache,
     hidden_files: HiddenFilesLog,
     /// The last views, and what the index held when each was made.
     recent_views: Vec<(IndexVersion, Arc<PrivacyView>)>,
@@ -216,7 +216,7 @@ impl PrivacyGuard {
         self.add_private_linking_notes(turn, &view).await?;
         let mut state = self.state();
         if view.generation == state.generation {
-            state.redaction_cache.begin(turn, view.hidden.mark(), now());
+            state.turn_view_cache.begin(turn, view.hidden.mark(), now());
         }
         state.first_time_turns.insert(turn.clone());
         state.running.insert(turn.clone(), view);
@@ -228,7 +228,7 @@ impl PrivacyGuard {
     /// more than it may hear now.
     pub(crate) async fn resume(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
-        self.state().redaction_cache.update(turn, view.hidden.mark(), now());
+        self.state().turn_view_cache.update(turn, view.hidden.mark(), now());
         self.begin(turn, most).await
     }
 
@@ -239,7 +239,7 @@ impl PrivacyGuard {
         let mut state = self.state();
         // From now on it may hear text that was hidden from it before.
         if state.running.get(turn).is_some_and(|it| it.fingerprint() != view.fingerprint()) {
-            state.redaction_cache.update(turn, view.hidden.mark(), now());
+            state.turn_view_cache.update(turn, view.hidden.mark(), now());
         }
         state.running.insert(turn.clone(), view);
         self.update_screen(&state);
@@ -322,7 +322,7 @@ impl PrivacyGuard {
         {
             let mut state = self.state();
             if state.first_time_turns.contains(turn) {
-                state.redaction_cache.add_missing_notes(turn, &gone, now());
+                state.turn_view_cache.add_missing_notes(turn, &gone, now());
             }
         }
         let mark = view.fingerprint_with(&gone);
@@ -368,7 +368,7 @@ impl PrivacyGuard {
         if view.hides_nothing() {
             return Ok(rows);
         }
-        let clean = self.state().redaction_cache.clone();
+        let clean = self.state().turn_view_cache.clone();
         let (seen, view, index) = (self.vault_for_view(view), Arc::clone(view), self.index.clone());
         let wider_lookups = self.wider_lookups(&view, &told.all).await?;
         let told = told.into_owned();
@@ -431,7 +431,7 @@ impl PrivacyGuard {
         if fresh.fingerprint() != view.fingerprint() {
             let mut state = self.state();
             // Until now other notes were hidden from it.
-            state.redaction_cache.update(turn, fresh.hidden.mark(), now());
+            state.turn_view_cache.update(turn, fresh.hidden.mark(), now());
             state.replace_view(turn, &fresh);
         }
         Ok(fresh)

@@ -21,7 +21,7 @@ mod answer;
 mod batch;
 mod calling;
 mod finish;
-mod guard;
+mod loop_guard;
 #[cfg(test)]
 mod property_tests;
 mod receiving;
@@ -35,7 +35,7 @@ mod usage_tests;
 use answer::PartialAnswer;
 use batch::CallBatch;
 pub use finish::{Finish, TurnQuestion};
-use guard::LoopGuard;
+use loop_guard::LoopGuard;
 pub use resume::ResumeState;
 
 /// How often a paused answer is sent back in one turn.

@@ -7,9 +7,9 @@ use super::{array_at, assert_none, metadata, text_at};
 /// The table of `docs/architecture.md`, from the bottom up: a crate and what it may depend on.
 const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 13] = [
     ("protocol", &[]),
-    ("lease", &[]),
+    ("file_lease", &[]),
     ("markdown", &["protocol"]),
-    ("vault", &["protocol", "markdown", "lease"]),
+    ("vault", &["protocol", "markdown", "file_lease"]),
     ("index", &["protocol", "markdown", "vault"]),
     ("llm", &["protocol"]),
     ("tools", &["protocol", "markdown", "llm", "vault", "index"]),
@@ -29,7 +29,7 @@ const UNRESTRICTED_CRATES: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
 const LIBRARY_OWNERS: [(&str, &str); 15] = [
-    ("libc", "lease"),
+    ("libc", "file_lease"),
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),

@@ -29,7 +29,7 @@ import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { DecisionCleanup } from './review/decision-cleanup';
-import { unknownProvider, unknownSettings } from './unknown-state';
+import { unknownProvider, unknownSettings } from './initial-state';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {

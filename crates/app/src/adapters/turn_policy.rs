@@ -21,11 +21,11 @@ use crate::events::publisher::DomainEvent;
 use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture};
 use crate::hub::inbox::MAX_TURN_ATTEMPTS;
 use crate::hub::{reply_matching, writable_notes};
-use crate::models::budget::{self, SpendingGate};
 use crate::models::local_model_gate::LocalModelGate;
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::models::private_rules_gate::PrivateRulesGate;
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
+use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
 use crate::privacy::provenance::RULES_FILES;
 use crate::settings::config::Config;
@@ -157,7 +157,7 @@ impl TurnModel {
             return Ok(None);
         }
         let by = compaction_model_for(settings, selected, Arc::clone(provider)).await;
-        let has_budget = budget::has_month_budget(store, &settings.spending, by.price).await?;
+        let has_budget = spending::has_month_budget(store, &settings.spending, by.price).await?;
         Ok(has_budget.then_some(by))
     }
 }
@@ -342,8 +342,8 @@ impl AppTurnPolicy {
             room: 0,
         };
         instructions.room = self.user_text_budget(window, &instructions, &tools);
-        let (spending, price) = (&settings.spending, who.price());
-        let spending_limit = budget::turn_budget(&self.store, spending, price, &turn.turn).await?;
+        let (limits, price) = (&settings.spending, who.price());
+        let spending_limit = spending::turn_budget(&self.store, limits, price, &turn.turn).await?;
         let base_url = chosen.model_provider.base_url(settings);
         Ok(TurnSetup {
             provider: self.with_fallback_capture(turn, who).await?,

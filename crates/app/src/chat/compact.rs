@@ -4,7 +4,7 @@ use llm::service::SummarizeOutcome;
 use protocol::{ConversationId, UserError};
 
 use crate::app::App;
-use crate::models::budget;
+use crate::models::spending;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
@@ -33,7 +33,7 @@ impl VaultSession {
             SummarizeOutcome::Done => return Ok(()),
             SummarizeOutcome::NoModel => {
                 if self.answering.selected().await.status.has_model {
-                    budget::ensure_month_budget(&self.store, &self.config.get().spending).await?;
+                    spending::ensure_month_budget(&self.store, &self.config.get().spending).await?;
                 }
                 "No model answers, so nothing can be summarized. Connect one in Settings."
             }

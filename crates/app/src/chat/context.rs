@@ -11,7 +11,7 @@ use crate::chat::prompt::name_list::NameList;
 use crate::chat::prompt::{self, ContextBlock, DecisionLists, QuestionStatus, StaleNote};
 use crate::chat::send::UserMessage;
 use crate::hub::reply_matching::ReplyMatch;
-use crate::models::budget;
+use crate::models::spending;
 use crate::notes::mentions::has_attachment;
 use crate::notes::sent_note::SentNote;
 use crate::support::blocking::run_blocking;
@@ -83,7 +83,7 @@ impl VaultSession {
             now: prompt::time_text(&jiff::Zoned::now()),
             open_note,
             question,
-            budget_left: budget::month_budget_left(&self.store, &self.config.get()).await?,
+            budget_left: spending::month_budget_left(&self.store, &self.config.get()).await?,
             decisions,
             stale_notes: changed,
             pending_notes: waiting,

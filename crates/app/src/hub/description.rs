@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::App;
 use crate::adapters::turn_policy;
-use crate::models::budget::{self, SpendingGate};
+use crate::models::spending::{self, SpendingGate};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
@@ -66,7 +66,7 @@ impl App {
         let config = session.config.clone();
         let provider = chosen.gated(|provider| Arc::new(SpendingGate { provider, config }))?;
         let by = turn_policy::compaction_model_for(&settings, &chosen, provider).await;
-        if !budget::has_month_budget(&session.store, &settings.spending, by.price).await? {
+        if !spending::has_month_budget(&session.store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,
                 "You’ve reached your monthly limit, so nothing was sent. Raise it in Settings > \

@@ -14,7 +14,7 @@ use crate::settings::config::Config;
 /// Asks through another provider while the private rules are those that the requests are built by. After a
 /// change, each request is [`ModelError::Outdated`].
 ///
-/// The settings file is not read here: a [`SpendingGate`](crate::models::budget::SpendingGate) around it
+/// The settings file is not read here: a [`SpendingGate`](crate::models::spending::SpendingGate) around it
 /// has done so.
 pub(crate) struct PrivateRulesGate {
     pub(crate) provider: Arc<dyn Provider>,

@@ -16,7 +16,7 @@ use vault::Vault;
 use super::PrivacyView;
 use super::hidden_names::{HiddenNames, REDACTED};
 use super::planned_names::{NamesFilter, PlannedNames};
-use super::redaction_cache::KnownView;
+use super::turn_view_cache::KnownView;
 use super::withheld_plans::TurnCall;
 use crate::chat::prompt::{
     PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,

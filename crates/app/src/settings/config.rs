@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use vault::{SymlinkPolicy, Vault};
 
 use crate::hub::writable_notes;
-use crate::models::budget::PAUSED_MESSAGE;
+use crate::models::spending::PAUSED_MESSAGE;
 use crate::support::blocking::run_blocking;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::write_lock::WriteLock;

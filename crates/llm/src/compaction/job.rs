@@ -7,7 +7,7 @@ use super::counted_request::{CollectedAnswer, CountedRequest};
 use super::plan::{CompactionPlan, KeptTurns};
 use super::summary_request::{self, SummaryRequest};
 use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT};
-use crate::context::budget::ContextBudget;
+use crate::context::token_budget::ContextBudget;
 use crate::context::tokens::{self, TokenCalibrations};
 use crate::ports::turn_policy::{Summarizer, TurnEvent};
 use crate::service::ServiceParts;

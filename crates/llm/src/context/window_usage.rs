@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use protocol::{ContextKind, ContextPart, ContextUse, MessagePart, TurnId};
 
 use crate::compaction::MIN_KEPT_EXCHANGES;
-use crate::context::budget::ContextBudget;
+use crate::context::token_budget::ContextBudget;
 use crate::context::tokens::{self, TokenCalibration};
 use crate::ports::transcript::History;
 

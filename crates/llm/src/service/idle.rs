@@ -3,7 +3,7 @@
 use protocol::{OpenTurn, UserError};
 
 use crate::compaction::{self, CompactionJob, CompactionResult, KeptTurns, SummaryTrigger};
-use crate::context::budget::{ContextBudget, RequestFrame};
+use crate::context::token_budget::{ContextBudget, RequestFrame};
 use crate::context::window_usage::Filling;
 use crate::ports::turn_policy::{TurnEvent, TurnSetup};
 use crate::service::{IdleTask, ServiceInner};

@@ -3,7 +3,7 @@
 use protocol::{CallId, CallResult};
 
 use super::ToolKind;
-use super::guard::LoopGuard;
+use super::loop_guard::LoopGuard;
 use crate::context::model_texts;
 use crate::model::ToolCall;
 use crate::tool_api::tool::ToolOutcome;

@@ -27,25 +27,26 @@ const INSTRUCTIONS_PER_CHECK: i32 = 10_000;
 const WRITER_CACHE_SIZE: &str = "-2048";
 const READER_CACHE_SIZE: &str = "-512";
 
-/// All migrations; the last one's number is also the file's `user_version`.
+/// All migrations; the last one's number is also the file's `user_version`. The name of each is a row of every
+/// database, so it stays as it was, whatever its file is called.
 fn migrations() -> Vec<Migration> {
     [
         (1, "begin", include_str!("../../migrations/0001_begin.sql")),
         (2, "changes", include_str!("../../migrations/0002_changes.sql")),
-        (3, "taken_back", include_str!("../../migrations/0003_taken_back.sql")),
-        (4, "forgotten", include_str!("../../migrations/0004_forgotten.sql")),
+        (3, "taken_back", include_str!("../../migrations/0003_undo.sql")),
+        (4, "forgotten", include_str!("../../migrations/0004_purged_contents.sql")),
         (5, "lighter_ledger", include_str!("../../migrations/0005_lighter_ledger.sql")),
-        (6, "taken_up", include_str!("../../migrations/0006_taken_up.sql")),
-        (7, "whole", include_str!("../../migrations/0007_whole.sql")),
+        (6, "taken_up", include_str!("../../migrations/0006_resumed_turns.sql")),
+        (7, "whole", include_str!("../../migrations/0007_whole_results.sql")),
         (8, "cost", include_str!("../../migrations/0008_cost.sql")),
         (9, "conversations", include_str!("../../migrations/0009_conversations.sql")),
         (10, "hunks", include_str!("../../migrations/0010_hunks.sql")),
         (11, "compaction", include_str!("../../migrations/0011_compaction.sql")),
         (12, "lighter_list", include_str!("../../migrations/0012_lighter_list.sql")),
         (13, "source", include_str!("../../migrations/0013_source.sql")),
-        (14, "held", include_str!("../../migrations/0014_held.sql")),
-        (15, "gist", include_str!("../../migrations/0015_gist.sql")),
-        (16, "parked", include_str!("../../migrations/0016_parked.sql")),
+        (14, "held", include_str!("../../migrations/0014_held_answers.sql")),
+        (15, "gist", include_str!("../../migrations/0015_conversation_summaries.sql")),
+        (16, "parked", include_str!("../../migrations/0016_held_hub_messages.sql")),
         (17, "files", include_str!("../../migrations/0017_files.sql")),
         (18, "turn_privacy", include_str!("../../migrations/0018_turn_privacy.sql")),
         (19, "call_of_reverts", include_str!("../../migrations/0019_call_of_reverts.sql")),

@@ -11,7 +11,7 @@ use std::io::{Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use lease::{LeaseError, ReadLease};
+use file_lease::{LeaseError, ReadLease};
 use protocol::{NotePath, Timestamp};
 use rustix::fs;
 use rustix::io::Errno;

@@ -5,7 +5,7 @@
 //! The result is a [`ChangeSet`] like any other, so an undo can itself be undone.
 
 mod answer;
-mod effective;
+mod effective_part;
 mod inverse;
 mod ledger_index;
 mod ledger_view;
@@ -22,7 +22,7 @@ use protocol::{
 };
 
 pub use answer::{ConflictAnswer, plan_answered_undo};
-pub use effective::{EffectivePart, Revert, Reverts};
+pub use effective_part::{EffectivePart, Revert, Reverts};
 pub use ledger_view::LedgerView;
 pub use locate::{VaultFile, VaultReader};
 

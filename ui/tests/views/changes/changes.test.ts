@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { laterEachTime } from '../../fake/later-each-time';
+import { advanceClockEachTime } from '../../fake/advancing-clock';
 import { stories } from '../../fake/stories';
 
 /** The whole window over a story, once it is drawn. */
@@ -69,7 +69,7 @@ describe('the end of a turn', () => {
     expect(await fireEvent.keyDown(undo, { key: 'Tab', repeat: true })).toBe(true);
     expect(host.asked('redo')).toEqual([]);
     // The control: once one has read the button, it does what it says.
-    const clock = laterEachTime();
+    const clock = advanceClockEachTime();
     await fireEvent.click(undo, { detail: 2 });
     clock.mockRestore();
     await waitFor(() => expect(host.asked('redo')).toHaveLength(1));

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { laterEachTime } from '../../fake/later-each-time';
+import { advanceClockEachTime } from '../../fake/advancing-clock';
 import { stories } from '../../fake/stories';
 
 async function open() {
@@ -39,7 +39,7 @@ it.each([
     await fireEvent.click(first(), { detail });
     expect(host.asked('decideHeld')).toHaveLength(1);
     // The control: once one has seen the next one, it is decided.
-    const clock = laterEachTime();
+    const clock = advanceClockEachTime();
     await fireEvent.click(first(), { detail: 1 });
     clock.mockRestore();
     await waitFor(() => expect(host.asked('decideHeld')).toHaveLength(2));

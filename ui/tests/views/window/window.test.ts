@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { laterEachTime } from '../../fake/later-each-time';
+import { advanceClockEachTime } from '../../fake/advancing-clock';
 import { stories } from '../../fake/stories';
 import type { Story } from '../../fake/story';
 
@@ -193,7 +193,7 @@ describe('a question', () => {
 
 describe('an answer that needs approval', () => {
   it('needs the user, and is sent or discarded one by one', async () => {
-    const clock = laterEachTime();
+    const clock = advanceClockEachTime();
     const { host, keys } = await open('held');
     expect(await screen.findByText('Needs attention')).toBeInTheDocument();
     expect(screen.getByTestId('approval-card')).toHaveTextContent('And the way back is at seven.');

@@ -1,6 +1,6 @@
 //! Mails that the user passes on or answers, in a message.
 
-mod chat;
+mod pasted_chat;
 
 /// Where a mail or a chat of somebody else begins that the user forwards or answers. All behind it
 /// counts as theirs: a mail that was copied out of its window has no mark before each line.
@@ -14,8 +14,11 @@ pub(super) fn forwarded_mail_start(message: &str) -> Option<usize> {
         is_divider(trimmed)
             || is_attribution(trimmed)
             || is_subject(trimmed)
-            || chat::is_message(trimmed)
-            || (at > 0 && (is_reply(trimmed) || chat::is_head(trimmed) || chat::is_dated(trimmed)))
+            || pasted_chat::is_message(trimmed)
+            || (at > 0
+                && (is_reply(trimmed)
+                    || pasted_chat::is_head(trimmed)
+                    || pasted_chat::is_dated(trimmed)))
             || is_head([trimmed, line(at + 1), line(at + 2)])
             || is_tall_head([trimmed, line(at + 1), line(at + 2), line(at + 3)])
     };

@@ -5,8 +5,8 @@ use protocol::{Role, UserError};
 use super::recorder::TurnRecorder;
 use super::{DriverFlow, HistoryWeight, TurnDriver, next_input};
 use crate::compaction::{self, CompactionJob, KeptTurns, SummaryTrigger};
-use crate::context::budget::{self, ContextBudget, RequestFrame};
 use crate::context::history;
+use crate::context::token_budget::{self, ContextBudget, RequestFrame};
 use crate::context::visible_text::visible_request;
 use crate::context::window_usage::Filling;
 use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolSpec};
@@ -37,7 +37,7 @@ impl TurnDriver<'_> {
             return Err(TurnInput::Full);
         }
         let fitting =
-            budget::fit(history, &frame).map_err(|error| TurnInput::Failed(error.into()))?;
+            token_budget::fit(history, &frame).map_err(|error| TurnInput::Failed(error.into()))?;
         let answered = fitting.estimated.saturating_add(setup.max_tokens);
         self.weight = match budget.map(|budget| budget.percent(answered)) {
             Some(percent) if percent >= compaction::IDLE_THRESHOLD_PERCENT => HistoryWeight::Heavy,

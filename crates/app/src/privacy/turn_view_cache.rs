@@ -93,9 +93,9 @@ pub(super) enum KnownView {
     Unknown,
 }
 
-/// The views of turns.
+/// Which notes were hidden from each of the newest turns.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RedactionCache {
+pub(super) struct TurnViewCache {
     turns: HashMap<TurnId, TurnRedaction>,
     /// Oldest first.
     order: VecDeque<TurnId>,
@@ -132,7 +132,7 @@ impl FirstView {
     }
 }
 
-impl RedactionCache {
+impl TurnViewCache {
     /// A turn begins: all that it hears is without what this view hides.
     pub(super) fn begin(&mut self, turn: &TurnId, view: ViewMark, now: Timestamp) {
         match self.turns.get(turn) {
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_newest_turns_are_remembered_however_many_there_were() {
-        let mut clean = RedactionCache::default();
+        let mut clean = TurnViewCache::default();
         for number in 0..3 * MAX_CACHED_TURNS {
             clean.begin(&turn(number), only(7), Timestamp(0));
         }
@@ -262,8 +262,8 @@ mod tests {
 
     #[test]
     fn what_a_turn_heard_under_other_rules_is_unknown() {
-        let mut clean = RedactionCache::default();
-        let known = |clean: &RedactionCache, number, at, now| {
+        let mut clean = TurnViewCache::default();
+        let known = |clean: &TurnViewCache, number, at, now| {
             clean.known_view(&message(number, at), now, None)
         };
         for _ in 0..3 * MAX_CACHED_TURNS {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn of_a_turn_under_the_same_rules_it_is_known_which_files_were_hidden() {
-        let mut clean = RedactionCache::default();
+        let mut clean = TurnViewCache::default();
         clean.begin(&turn(1), view(7, 1, 1), Timestamp(3));
         clean.update(&turn(1), view(7, 2, 2), Timestamp(5));
         for (at, now, expected) in [
@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn what_a_turn_heard_of_notes_that_are_gone_by_now_is_unknown() {
-        let mut clean = RedactionCache::default();
-        let known = |clean: &RedactionCache, at, names: &[&str]| {
+        let mut clean = TurnViewCache::default();
+        let known = |clean: &TurnViewCache, at, names: &[&str]| {
             clean.known_view(&message(1, at), only(7), Some(&notes(names)))
         };
         clean.begin(&turn(1), only(7), Timestamp(3));

@@ -6,7 +6,7 @@ export const reactionTime = 500;
 
 /** For a button that keeps its place while its meaning changes: neither the second click of a double click nor a key
  * that is held does the opposite of the first one. */
-export function oncePerMeaning(meaning: () => unknown): Attachment<HTMLElement> {
+export function ignoreStalePress(meaning: () => unknown): Attachment<HTMLElement> {
   return (button) => {
     void meaning();
     const since = performance.now();

@@ -8,7 +8,7 @@
 //! ```no_run
 //! use std::fs::File;
 //!
-//! use lease::{LeaseError, ReadLease};
+//! use file_lease::{LeaseError, ReadLease};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! match ReadLease::take(File::open("Tea.md")?) {
