@@ -225,7 +225,12 @@ async fn ignored_messages_are_kept_and_answered_once_where_keeping_them_is_cut()
         let story = json!({ "asked": [], "said": ["and now?"] });
         assert_eq!((&told["story"], &told["wrong"]), (&story, &json!([])), "{site}");
         assert_eq!(stage.home.notes.try_read(INBOX).as_deref(), Some("- and now?\n"), "{site}");
-        answers.push(hub.read_log(|book| book.notified.clone()));
+        let mut notified = hub.read_log(|book| book.notified.clone());
+        // The second title has a number if it comes soon after the first, which is a matter of time.
+        for text in notified.values_mut().flatten() {
+            *text = text.replace(" (2)\"", "\"");
+        }
+        answers.push(notified);
         stage.model.finish();
     }
     let [answer, kept] = &answers[0]["m-0"][..] else { panic!("{answers:?}") };
