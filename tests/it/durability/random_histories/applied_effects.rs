@@ -95,6 +95,16 @@ pub(super) struct AppliedEffects {
 }
 
 impl AppliedEffects {
+    /// Whether another change that stands made this hunk in the same note too.
+    pub(super) fn made_again(&self, effect: &ListedEffect, hunk: &HunkWords) -> bool {
+        let is_other = |other: &&ListedEffect| {
+            other.note.effect != effect.note.effect && other.number == effect.number
+        };
+        let mut stand =
+            self.all.values().filter(is_other).flat_map(|other| other.words_where(true));
+        !hunk.is_empty() && stand.any(|other| other == hunk)
+    }
+
     /// Reads the list again. Returns the new changes in their order.
     pub(super) async fn update(
         &mut self,

@@ -232,24 +232,39 @@ fn resolve_link(from: &str, link: &NoteLink, files: &Files) -> Option<String> {
             found.next().map(|(path, _)| path.clone())
         }
         NoteLink::ByPath(path) => {
-            let mut parts: Vec<&str> = from.split('/').collect();
-            parts.pop();
-            for part in path.split('/') {
-                match part {
-                    "." => {}
-                    ".." => drop(parts.pop()),
-                    part => parts.push(part),
-                }
-            }
             let from_top = path.trim_start_matches('/').to_owned();
-            [parts.join("/"), from_top].into_iter().find(|at| files.contains_key(at))
+            let from_here = path_from(from, path);
+            from_here.into_iter().chain([from_top]).find(|at| files.contains_key(at))
         }
     }
+}
+
+/// `path` as seen from the folder of the note `from`; `None` where it leads out of the vault, to no note.
+fn path_from(from: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_out_of_the_vault_leads_to_no_note() {
+        assert_eq!(path_from("Home/Note1.md", "../Note2.md").as_deref(), Some("Note2.md"));
+        assert_eq!(path_from("Home/Note1.md", "./Note2.md").as_deref(), Some("Home/Note2.md"));
+        assert_eq!(path_from("Note1.md", "../Home/Note2.md"), None);
+    }
 
     #[test]
     fn lines_are_whole_or_torn() {

@@ -261,7 +261,13 @@ impl RandomHistory {
             let effect = self.known.effects.get(effect);
             // The user may have removed the lines already, and a folder stays while something is in it.
             let is_loose = |hunk: &HunkWords| !hunk.added.is_disjoint(&self.known.loose_words);
-            if effect.note.kind == ChangeKind::MakeFolder || effect.hunks.iter().any(is_loose) {
+            // A redo of what a later edit made already finds nothing to do.
+            let is_made_again = |hunk: &HunkWords| {
+                action == UndoAction::Redo && self.known.effects.made_again(effect, hunk)
+            };
+            if effect.note.kind == ChangeKind::MakeFolder
+                || effect.hunks.iter().any(|hunk| is_loose(hunk) || is_made_again(hunk))
+            {
                 continue;
             }
             if effect.is_undone() == (action == UndoAction::Redo) {
