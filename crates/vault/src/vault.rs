@@ -16,6 +16,7 @@ use crate::filesystem::system_folder;
 use crate::filesystem::temp_files::UnremovedTempFiles;
 use crate::names::normalization::FolderNames;
 use crate::read::symlinks::SymlinkPolicy;
+use crate::vault_id::PendingId;
 use crate::watch::TrackedFiles;
 use crate::{OpenError, PrivacyFilter, vault_id};
 
@@ -44,7 +45,7 @@ struct VaultState {
     root: RwLock<Arc<FolderHandle>>,
     symlink_policy: RwLock<SymlinkPolicy>,
     extra_roots: RwLock<Arc<ExtraRoots>>,
-    pending_id: Mutex<Option<String>>,
+    pending_id: Mutex<Option<PendingId>>,
     /// The id that the folder was seen to carry.
     known_id: Mutex<Option<String>>,
     /// Inode and birth time of the folder.
@@ -100,7 +101,7 @@ impl Vault {
     }
 
     /// The id to write with the first change.
-    pub(crate) fn pending_id(&self) -> &Mutex<Option<String>> {
+    pub(crate) fn pending_id(&self) -> &Mutex<Option<PendingId>> {
         &self.inner.pending_id
     }
 

@@ -18,6 +18,18 @@ const ID_FILE: &str = "vault.json";
 /// A card says little.
 const ID_FILE_LIMIT: u64 = 64 << 10;
 
+/// An id that was announced for a folder and is not written yet.
+pub(crate) struct PendingId {
+    id: String,
+    on_written: Box<dyn Fn() + Send>,
+}
+
+impl std::fmt::Debug for PendingId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("PendingId").field(&self.id).finish()
+    }
+}
+
 impl Vault {
     /// The id that the folder carries, if it carries one. Blocks on the disk.
     #[must_use]
@@ -26,9 +38,11 @@ impl Vault {
     }
 
     /// The id that the folder gets before the first change is recorded, unless it carries one by then.
-    /// Nothing is written before: who only looks leaves no trace.
-    pub fn set_pending_id(&self, id: String) {
-        *self.pending_id().lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+    /// Nothing is written before: who only looks leaves no trace. `on_written` is called once the id is durable in the
+    /// folder, still before that change is recorded; it may block on the disk.
+    pub fn set_pending_id(&self, id: String, on_written: impl Fn() + Send + 'static) {
+        let pending = PendingId { id, on_written: Box::new(on_written) };
+        *self.pending_id().lock().unwrap_or_else(PoisonError::into_inner) = Some(pending);
     }
 
     /// Whether an id was announced that was never written: then no change was recorded for this
@@ -42,13 +56,14 @@ impl Vault {
     /// disk.
     pub fn write_pending_id(&self) {
         let mut card = self.pending_id().lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(id) = card.as_ref() else { return };
+        let Some(PendingId { id, on_written }) = card.as_ref() else { return };
         if let Some(carried) = self.vault_id() {
             return self.remember_id(carried);
         }
         match self.write_id_file(id) {
             Ok(()) => {
                 self.remember_id(id.clone());
+                on_written();
                 *card = None;
             }
             Err(error) => tracing::warn!(%error, "the vault's id could not be written"),

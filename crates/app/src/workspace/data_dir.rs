@@ -176,9 +176,7 @@ pub(crate) fn io_error(action: FileAction, path: &Path, error: &std::io::Error) 
         }
         _ => "Check the disk, then try again.",
     };
-    // The system's number for it is nothing for a person.
-    let words = error.to_string();
-    let words = words.split(" (os error").next().unwrap_or_default();
+    let words = plain_reason(error);
     let path = path.display();
     let message = match action {
         FileAction::Find => format!("Couldn’t find {path}: {words}. {what_to_do}"),
@@ -197,6 +195,11 @@ pub(crate) fn io_error(action: FileAction, path: &Path, error: &std::io::Error) 
         }
     };
     UserError::new(ErrorCode::Write, message)
+}
+
+/// The words of the system about a failure, without its number, which is nothing for a person.
+pub(crate) fn plain_reason(error: &std::io::Error) -> String {
+    error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -76,7 +76,9 @@ fn try_open_and_lock(
         let now = find()?;
         if now.dir == home.dir {
             now.save().map_err(VaultLockError::Refused)?;
-            vault.set_pending_id(now.id.as_str().to_owned());
+            let registered = now.clone();
+            let on_written = move || registered.record_written_id();
+            vault.set_pending_id(now.id.as_str().to_owned(), on_written);
             // Without its id, changes that a crash interrupted would count as those of another folder.
             if now.has_lost_id {
                 vault.write_pending_id();

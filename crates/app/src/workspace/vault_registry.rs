@@ -37,8 +37,10 @@ impl VaultDataDir {
         let seen = ObservedVault::observe(vault)?;
         let records = read_records(&data.vaults());
         let known = seen.matching_record(&records);
-        let dir =
-            known.map_or_else(|| unused_data_folder(data, &seen.path), |known| known.dir.clone());
+        let dir = match known {
+            Some(known) => known.dir.clone(),
+            None => unused_data_folder(data, &seen.path)?,
+        };
         let is_free = |id: &VaultId| !records.iter().any(|r| r.id == *id && r.dir != dir);
         // Versions before gave copies the id of their original.
         let id = known.map(|known| known.id.clone()).filter(is_free);
@@ -84,6 +86,20 @@ impl VaultDataDir {
         }
         let data_mark = FolderIdentity::of_folder(&self.dir).ok();
         VaultRecord { data_folder_identity: data_mark, ..self.record.clone() }.write()
+    }
+
+    /// Writes down that the vault carries its id by now. A record that could not be written again is only logged: it
+    /// still tells which id the vault gets.
+    pub(crate) fn record_written_id(&self) {
+        let record = VaultRecord {
+            vault_id: Some(self.id.as_str().to_owned()),
+            card_mark: FolderIdentity::of_card(&self.record.path),
+            data_folder_identity: FolderIdentity::of_folder(&self.dir).ok(),
+            ..self.record.clone()
+        };
+        if let Err(error) = record.write() {
+            tracing::warn!(error = error.message, "the id of the vault is not in its record");
+        }
     }
 }
 
@@ -150,7 +166,7 @@ impl ObservedVault {
         if !same_card {
             return false;
         }
-        let carries = record.vault_id.is_some() && record.vault_id == self.vault_id;
+        let carries = self.vault_id.as_deref() == Some(record.expected_vault_id());
         match record.compare(&self.identity, self.card_mark.as_ref()) {
             IdentityMatch::Same => {
                 is_here || self.is_at(&record.path) || !record.is_at_recorded_path()
@@ -168,8 +184,7 @@ impl ObservedVault {
 
     /// Whether the vault carries the card of another one, which is not where it was seen last.
     fn is_copy_of(&self, record: &VaultRecord) -> bool {
-        self.vault_id.is_some()
-            && self.vault_id == record.vault_id
+        self.vault_id.as_deref() == Some(record.expected_vault_id())
             && !self.is_same_vault(record)
             && !record.is_at_recorded_path()
     }
@@ -207,16 +222,24 @@ fn read_records(vaults: &Path) -> Vec<VaultRecord> {
     records
 }
 
-/// The data folder by the vault's place, unless another vault that stood there has it.
-fn unused_data_folder(data: &DataDir, folder: &Path) -> PathBuf {
+/// The data folder by the vault's place, unless another vault that stood there has it. One whose record cannot be read
+/// may be that of this very vault, with changes that are to be finished: then there is no other one.
+fn unused_data_folder(data: &DataDir, folder: &Path) -> Result<PathBuf, UserError> {
     let plain = data.folder_for_path(folder);
-    let is_free = |dir: &PathBuf| !record::has_record(dir);
     let numbered = (2_u32..).map(|number| {
         let mut name = plain.clone().into_os_string();
         name.push(format!("-{number}"));
         PathBuf::from(name)
     });
-    std::iter::once(plain.clone()).chain(numbered).find(is_free).unwrap_or_else(|| plain.clone())
+    for dir in std::iter::once(plain.clone()).chain(numbered) {
+        if let Some(why) = record::unreadable_reason(&dir) {
+            return Err(record::unreadable_error(folder, &dir, &why));
+        }
+        if !record::has_record(&dir) {
+            return Ok(dir);
+        }
+    }
+    Ok(plain)
 }
 
 #[cfg(test)]

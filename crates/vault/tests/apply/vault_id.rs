@@ -23,13 +23,20 @@ async fn change(vault: &vault::Vault, at: &str) {
 async fn the_id_comes_before_the_first_change_and_goes_with_the_folder() {
     let folder = Folder::with(&[("a.md", "a")]);
     let vault = folder.vault();
-    vault.set_pending_id(ID.to_owned());
+    let (tell, told) = std::sync::mpsc::channel();
+    let root = folder.root.clone();
+    vault.set_pending_id(ID.to_owned(), move || {
+        tell.send(vault::Vault::open(&root).unwrap().vault_id()).unwrap();
+    });
     vault.list().unwrap();
     vault.recover(&MemoryLedger::default()).await.unwrap();
     assert_eq!(folder.names(), ["a.md", "notes"], "nothing was changed: no trace");
+    assert!(told.try_recv().is_err(), "nothing was written yet");
     vault.apply(order([create("a.md", "x")]), &MemoryLedger::default()).await.unwrap();
     assert_eq!(vault.vault_id().as_deref(), Some(ID), "a refused change was recorded too");
+    assert_eq!(told.try_recv().unwrap().as_deref(), Some(ID), "it was told when it was there");
     change(&vault, "b.md").await;
+    assert!(told.try_recv().is_err(), "it is told once");
     assert_eq!(vault.vault_id().as_deref(), Some(ID));
     let moved = folder.root.with_file_name("moved");
     std::fs::rename(&folder.root, &moved).unwrap();
@@ -46,7 +53,7 @@ async fn what_was_recorded_for_another_folder_is_not_finished_in_one_that_never_
     let open = || MemoryLedger::holding(vec![intent.clone()]);
     let folder = Folder::with(&[("a.md", "a")]);
     let vault = folder.vault();
-    vault.set_pending_id(ID.to_owned());
+    vault.set_pending_id(ID.to_owned(), || {});
     let interrupted = open();
     let recovery = vault.recover(&interrupted).await.unwrap();
     assert_eq!((recovery.done.len(), recovery.problems.len()), (0, 1));
@@ -61,7 +68,7 @@ async fn what_was_recorded_for_another_folder_is_not_finished_in_one_that_never_
 async fn an_id_that_is_there_stays_and_one_that_cannot_be_read_is_written_again() {
     let folder = Folder::with(&[(".vaultmate/vault.json", "{\"id\":\"another-device\",\"x\":1}")]);
     let vault = folder.vault();
-    vault.set_pending_id(ID.to_owned());
+    vault.set_pending_id(ID.to_owned(), || {});
     change(&vault, "a.md").await;
     assert_eq!(vault.vault_id().as_deref(), Some("another-device"));
     for broken in ["", "{\"id\":\"../../etc\"}", "{\"id\":7}"] {
@@ -77,7 +84,7 @@ async fn nothing_is_written_through_a_link_in_its_place_and_the_change_stands() 
     let folder = Folder::with(&[("a.md", "a")]);
     std::os::unix::fs::symlink(&folder.out, folder.root.join(".vaultmate")).unwrap();
     let vault = folder.vault();
-    vault.set_pending_id(ID.to_owned());
+    vault.set_pending_id(ID.to_owned(), || {});
     change(&vault, "b.md").await;
     assert_eq!((vault.vault_id(), folder.read("b.md").unwrap()), (None, b"x".to_vec()));
     folder.assert_nothing_outside();

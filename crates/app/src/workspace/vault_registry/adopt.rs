@@ -28,7 +28,7 @@ pub fn adopt(data: &DataDir, folder: &Path, from: &Path) -> Result<(), UserError
             from.display()
         )));
     };
-    if old.vault_id != own.record.vault_id {
+    if own.record.vault_id.as_deref() != Some(old.expected_vault_id()) {
         return Err(UserError::other(format!(
             "{} and the vault that was at {} carry different ids, so they aren’t the same vault. Nothing \
              was changed.",
@@ -50,7 +50,6 @@ pub fn adopt(data: &DataDir, folder: &Path, from: &Path) -> Result<(), UserError
     own.create()?;
     let _ours = taken(&own.dir)?;
     record::abandon(&own.dir)?;
-    let (mark, card_mark, place) =
-        (own.record.identity, own.record.card_mark, own.record.path.clone());
-    VaultRecord { identity: mark, card_mark, path: place, ..old.clone() }.write()
+    let VaultRecord { vault_id, identity, card_mark, path, .. } = own.record;
+    VaultRecord { vault_id, identity, card_mark, path, ..old.clone() }.write()
 }

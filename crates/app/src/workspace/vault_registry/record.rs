@@ -9,7 +9,7 @@ use protocol::{UserError, VaultId};
 use rustix::fs::{AtFlags, StatxFlags};
 use vault::Vault;
 
-use crate::workspace::data_dir::{FileAction, io_error, write_private};
+use crate::workspace::data_dir::{FileAction, io_error, plain_reason, write_private};
 
 /// The name of the record in a vault's data folder.
 const RECORD_FILE: &str = "home";
@@ -113,7 +113,11 @@ impl VaultRecord {
     /// bytes. Before records had times, the second line told whether the id was carried, and the
     /// inode.
     pub(super) fn read(dir: PathBuf) -> Option<Self> {
-        let bytes = fs::read(dir.join(RECORD_FILE)).ok()?;
+        let bytes = read_file(&dir).ok()?;
+        Self::parse(dir, &bytes)
+    }
+
+    fn parse(dir: PathBuf, bytes: &[u8]) -> Option<Self> {
         let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
         let mut line = || lines.next().and_then(|line| std::str::from_utf8(line).ok());
         let (id, about) = (line()?, line()?);
@@ -155,6 +159,11 @@ impl VaultRecord {
         write_private(&self.dir.join(RECORD_FILE), &bytes)
     }
 
+    /// The id that the vault carries, or gets with its first change.
+    pub(super) fn expected_vault_id(&self) -> &str {
+        self.vault_id.as_deref().unwrap_or(self.id.as_str())
+    }
+
     /// How sure it is that a folder with these marks is the vault. The top folders of two disks can have the
     /// same mark, where the file system stores the time of its making in whole seconds (ext4): then the file with
     /// the card tells a copy.
@@ -190,6 +199,39 @@ impl VaultRecord {
         let both = self.data_folder_identity.zip(now);
         both.is_some_and(|(then, now)| then.compare(&now) == IdentityMatch::Other)
     }
+}
+
+/// The bytes of the record in a data folder. Only of a file: a pipe in its place would never end.
+fn read_file(dir: &Path) -> io::Result<Vec<u8>> {
+    let file = dir.join(RECORD_FILE);
+    if !fs::metadata(&file)?.is_file() {
+        return Err(io::Error::other("It is not a file"));
+    }
+    fs::read(file)
+}
+
+/// Why the record in a data folder cannot be read; `None` where there is none, or it can.
+pub(super) fn unreadable_reason(dir: &Path) -> Option<String> {
+    match read_file(dir) {
+        Ok(bytes) => {
+            VaultRecord::parse(dir.to_owned(), &bytes).is_none().then(|| "It is damaged".to_owned())
+        }
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => None,
+            _ => Some(plain_reason(&error)),
+        },
+    }
+}
+
+/// The message about a data folder whose record cannot be read.
+pub(super) fn unreadable_error(vault: &Path, dir: &Path, why: &str) -> UserError {
+    let (vault, file) = (vault.display(), dir.join(RECORD_FILE));
+    let (dir, file) = (dir.display(), file.display());
+    UserError::other(format!(
+        "Couldn’t read {file}, which tells whether the history in {dir} belongs to {vault}: {why}. \
+         Make the file readable or restore it from a backup. To begin with a new history instead, \
+         move {dir} to another place."
+    ))
 }
 
 /// Whether a data folder has or had a record, readable or not.

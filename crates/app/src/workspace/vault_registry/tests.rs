@@ -358,3 +358,64 @@ fn a_copy_does_not_get_the_socket_of_a_vault_that_was_moved() {
     assert_eq!(data_folder_of(&stage.data, &stage.at("Notes")), None);
     assert_eq!(data_folder_of(&stage.data, &stage.at("Original")), Some(first.0));
 }
+
+#[test]
+fn a_record_that_cannot_be_read_is_told_and_no_other_history_is_begun() {
+    let stage = RegistryFixture::new();
+    let first = stage.changed("Notes");
+    let record = first.0.join("home");
+    let whole = fs::read(&record).expect("a record");
+    let find = || {
+        let vault = Vault::open(&stage.at("Notes")).expect("a vault");
+        VaultDataDir::find(&vault, &stage.data).map(|found| found.dir)
+    };
+    for damaged in [&b""[..], b"\0\0\0\0", b"garbage", whole.get(..20).expect("longer")] {
+        fs::write(&record, damaged).expect("written");
+        let refused = find().expect_err("it may be that of the vault").message;
+        assert!(refused.contains(&record.display().to_string()), "{refused}");
+        assert!(refused.contains("It is damaged"), "{refused}");
+    }
+    fs::remove_file(&record).expect("removed");
+    fs::create_dir(&record).expect("made");
+    let refused = find().expect_err("it may be that of the vault").message;
+    assert!(refused.contains("It is not a file"), "{refused}");
+    fs::remove_dir(&record).expect("removed");
+    // The controls: without a record the folder is that of its path, and with it the history is found again.
+    assert_eq!(find(), Ok(first.0.clone()));
+    fs::write(&record, &whole).expect("written");
+    assert_eq!(stage.home("Notes"), first);
+    // Another vault is not concerned.
+    fs::write(&record, "").expect("written");
+    stage.make("Other");
+    assert_ne!(stage.home("Other").0, first.0);
+}
+
+#[test]
+fn a_vault_that_got_its_id_in_its_first_session_is_known_by_it() {
+    let stage = RegistryFixture::new();
+    let first = stage.home("Notes");
+    stage.carry("Notes", first.1.as_str());
+    let place = fs::canonicalize(stage.at("Notes")).expect("there");
+    stage.copy("Notes", "Moved");
+    fs::remove_dir_all(&place).expect("removed");
+    assert_eq!(stage.found("Moved").copy_of.as_ref(), Some(&place), "the user is told");
+    stage.home("Moved");
+    adopt(&stage.data, &stage.at("Moved"), &place).expect("adopted");
+    assert_eq!(stage.home("Moved"), first);
+}
+
+#[test]
+fn an_id_is_recorded_when_it_is_written() {
+    for is_recorded in [true, false] {
+        let stage = RegistryFixture::new();
+        let first = stage.home("Notes");
+        let opened = stage.found("Notes");
+        stage.carry("Notes", first.1.as_str());
+        if is_recorded {
+            opened.record_written_id();
+        }
+        fs::remove_dir_all(stage.at("Notes/.vaultmate")).expect("removed");
+        assert_eq!(stage.found("Notes").has_lost_id, is_recorded);
+        assert_eq!(stage.home("Notes"), first);
+    }
+}
