@@ -1,5 +1,6 @@
 //! One question from the command line: streamed, and written only when told to.
 
+mod full_disk;
 mod limits;
 mod local_model;
 mod model_wait;

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llm::TimeScale;
 use protocol::changes::history::ListApplied;
 use protocol::chat::conversation::ChatItem;
 use protocol::{
-    CallId, CallResult, ConversationId, Message, MessagePart, NewTurn, NotePath, Origin, Privacy,
-    Role, Source, Timestamp, TokenUsage, TurnEnding, TurnId, TurnStatus, TurnStep, UserError,
+    AppEvent, CallId, CallResult, ConversationId, Message, MessagePart, NewTurn, NotePath,
+    NumberedEvent, Origin, Privacy, Role, Source, Timestamp, TokenUsage, TurnEnding, TurnId,
+    TurnStatus, TurnStep, UserError,
 };
 use serde_json::Value;
 use store::{PlannedChangeRow, Store, StoreError};
@@ -159,7 +160,8 @@ async fn run_one_shot(
     run_mode: RunMode,
     listener: FeedListener,
 ) -> Result<OneShotAnswer, UserError> {
-    let open = app.open_for_one_shot(&question.vault, listener).await?;
+    let live = LiveItems::default();
+    let open = app.open_for_one_shot(&question.vault, live.clone().before(listener)).await?;
     // Another file may take the path of a note as soon as the note was read.
     let at = now();
     let note = match question.note {
@@ -199,6 +201,7 @@ async fn run_one_shot(
         items.drain(..=asked);
     }
     items.retain(|item| !matches!(item, ChatItem::Decision { .. }));
+    live.add_unstored(&conversation, &mut items);
     let error = ending_error(&items);
     let is_limit =
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
@@ -217,6 +220,52 @@ async fn run_one_shot(
         at_limit,
         unsent_note,
     })
+}
+
+/// The answers and the end of a turn as they were told while it ran. Where they could not be stored, as on a full disk,
+/// they are nowhere else.
+#[derive(Clone, Default)]
+struct LiveItems(Arc<Mutex<Vec<(ConversationId, ChatItem)>>>);
+
+impl LiveItems {
+    /// A listener that keeps them, and passes all events on.
+    fn before(self, listener: FeedListener) -> FeedListener {
+        Box::new(move |batch| {
+            for NumberedEvent { event, .. } in &batch {
+                if let AppEvent::ItemChanged { conversation, item } = event
+                    && let ChatItem::Assistant { streaming: false, .. } | ChatItem::Ended { .. } =
+                        item
+                {
+                    self.lock().push((conversation.clone(), item.clone()));
+                }
+            }
+            listener(batch)
+        })
+    }
+
+    /// Adds those that are not among the stored ones.
+    fn add_unstored(&self, conversation: &ConversationId, stored: &mut Vec<ChatItem>) {
+        for (told_in, item) in self.lock().iter() {
+            if told_in == conversation && !stored.iter().any(|one| is_same_item(one, item)) {
+                stored.push(item.clone());
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(ConversationId, ChatItem)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether both are one message, or the end of one turn.
+fn is_same_item(one: &ChatItem, other: &ChatItem) -> bool {
+    match (one, other) {
+        (ChatItem::Assistant { id: one, .. }, ChatItem::Assistant { id: other, .. }) => {
+            one == other
+        }
+        (ChatItem::Ended { turn: one, .. }, ChatItem::Ended { turn: other, .. }) => one == other,
+        _ => false,
+    }
 }
 
 fn ending_error(items: &[ChatItem]) -> Option<UserError> {
