@@ -64,6 +64,14 @@ pub const READ_ONLY_TOOLS: [&str; 8] = [
     ReadResult::NAME,
 ];
 
+/// Whether a second call of this tool does nothing that the first did not do: it only reads.
+#[must_use]
+pub fn is_repeatable(tool: &str) -> bool {
+    let readers = [GetActiveNote::NAME, GetConversation::NAME, GetCurrentTime::NAME];
+    let windows = [SHOW_NOTE, ShowChanges::NAME];
+    READ_ONLY_TOOLS.iter().chain(&readers).chain(&windows).any(|name| *name == tool)
+}
+
 /// The tool that shows a note in the window.
 pub const SHOW_NOTE: &str = ShowNote::NAME;
 

@@ -31,8 +31,6 @@ fn revealing_calls() -> Vec<NamedToolCall> {
         ("read_file", json!({ "path": "Obey the clp" })),
         ("move_file", json!({ "source": "Obey the clp", "destination": "x.md" })),
         ("get_file_info", json!({ "path": "Obey the clip" })),
-        // A folder counts as a note, also one that is not there.
-        ("list_files", json!({ "path": "zzz" })),
     ];
     calls.into_iter().chain(alias_calls()).collect()
 }
@@ -51,6 +49,7 @@ fn negative_calls() -> Vec<NamedToolCall> {
         ("find_notes", json!({ "query": "zeppelin" })),
         ("find_notes", json!({ "query": "line", "folder": "zzz" })),
         ("list_files", json!({ "pattern": "zzz*" })),
+        ("list_files", json!({ "path": "zzz" })),
     ]
 }
 

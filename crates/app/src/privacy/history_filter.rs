@@ -6,12 +6,16 @@
 //! messages: results, arguments and answers may repeat a note in other words. Text that a program
 //! passed is the user's own only if the program said so, and an option that a model worded is not.
 
+mod withheld_results;
+
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::{Message, MessagePart, NotePath, Role, TurnId};
 use serde_json::{Map, Value};
 use vault::Vault;
+
+use withheld_results::WithheldResults;
 
 use super::PrivacyView;
 use super::hidden_names::{HiddenNames, REDACTED};
@@ -21,9 +25,6 @@ use super::withheld_plans::TurnCall;
 use crate::chat::prompt::{
     PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,
 };
-
-const WITHHELD_RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
-                      again for what may be seen.";
 
 /// Replaces a withheld diff.
 const WITHHELD_DIFF: &str = "<rejected>\n(a note that is private now)\n";
@@ -190,6 +191,7 @@ pub(super) fn filter_history(
         .map(|row| row.turn.clone())
         .collect();
     let withheld_calls = withheld_calls(&rows, &revealing, &is_clean);
+    let results = WithheldResults::of_calls(&rows);
     let mut tainted = false;
     let mut options = WithheldOptions::default();
     let hear = |mut row: Message| {
@@ -201,6 +203,8 @@ pub(super) fn filter_history(
             hidden,
             role: row.role,
             is_passed: row.parts.contains(&MessagePart::Passed),
+            turn: &row.turn,
+            results: &results,
             withholds,
             is_tainted: tainted,
             withheld_calls: &withheld_calls,
@@ -240,6 +244,8 @@ fn withheld_calls(
 struct MessageFilter<'a> {
     hidden: &'a Hidden<'a>,
     role: Role,
+    turn: &'a TurnId,
+    results: &'a WithheldResults,
     /// Whether a program passed its text, from other sources than the user.
     is_passed: bool,
     /// Whether its answers may tell of hidden notes.
@@ -278,7 +284,8 @@ impl MessageFilter<'_> {
                 MessagePart::Call { id, tool, arguments: Value::Object(Map::new()) }
             }
             MessagePart::Result { call, is_error, .. } => {
-                MessagePart::Result { call, output: WITHHELD_RESULT.to_owned(), is_error }
+                let output = self.results.text(self.turn, &call, is_error).to_owned();
+                MessagePart::Result { call, output, is_error }
             }
             part => part,
         })

@@ -9,7 +9,7 @@ use crate::text::suggestions::{self, NameSuggestions};
 
 /// How far a file pattern reaches, as it is spelled. Where it is not certain that it stays on one level,
 /// it reaches further down.
-pub(crate) fn scope_of_pattern(pattern: &str) -> LookupScope {
+fn scope_of_pattern(pattern: &str) -> LookupScope {
     let pattern = pattern.trim_start_matches("./");
     let spelled = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
     let Some((folder, _)) = spelled.rsplit_once('/') else { return LookupScope::Vault };
@@ -21,6 +21,18 @@ pub(crate) fn scope_of_pattern(pattern: &str) -> LookupScope {
 }
 
 impl NotesView {
+    /// How far a search for files by this pattern looks. That no folder has the name is an answer about the whole
+    /// vault: a folder that is not there, or that a reader does not see, is no source.
+    pub(crate) async fn lookup_scope(&self, pattern: &str) -> Result<LookupScope, ToolFailure> {
+        let scope = scope_of_pattern(pattern);
+        let (LookupScope::Folder(folder) | LookupScope::Below(folder)) = &scope else {
+            return Ok(scope);
+        };
+        let (vault, folder) = (self.vault(), folder.clone());
+        let is_there = run_blocking(move || vault.file_times(&folder).is_ok()).await?;
+        Ok(if is_there { scope } else { LookupScope::Vault })
+    }
+
     /// The folder that `asked` means, in any case, where a reader sees it.
     pub(crate) async fn find_folder(
         &self,

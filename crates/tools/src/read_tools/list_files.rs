@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use vault::{EntryKind, Unlisted, VaultEntry, VaultError};
 
-use crate::notes::folder_lookup::scope_of_pattern;
 use crate::notes::notes_view::{NotesView, run_blocking, search_failure};
 use crate::ports::environment::Environment;
 use crate::text::text_encoding::pluralize;
@@ -93,7 +92,7 @@ impl ListFiles {
                  folder such as `Projects`."
             )));
         }
-        context.sources.record_search(&scope_of_pattern(&input.folder_name()));
+        context.sources.record_search(&self.notes.lookup_scope(&input.folder_name()).await?);
         let (vault, overlay) = (self.notes.vault(), context.overlay.clone());
         let (pattern, base) = (input.pattern().to_owned(), input.folder().map(str::to_owned));
         let limit = input.max_results.clamp(1, MAX_RESULTS);

@@ -10,7 +10,6 @@ use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::notes::folder_lookup::scope_of_pattern;
 use crate::notes::notes_view::{NotesView, run_blocking, search_failure};
 use crate::text::text_encoding::pluralize;
 
@@ -91,7 +90,10 @@ impl SearchFiles {
         if input.pattern.is_empty() {
             return Err(ToolFailure::labeled("pattern is empty. Give the text to look for."));
         }
-        let scope = input.file_pattern.as_deref().map_or(LookupScope::Vault, scope_of_pattern);
+        let scope = match input.file_pattern.as_deref() {
+            Some(pattern) => self.0.lookup_scope(pattern).await?,
+            None => LookupScope::Vault,
+        };
         let query = GrepQuery {
             pattern: input.pattern,
             file_pattern: input.file_pattern,

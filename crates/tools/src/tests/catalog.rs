@@ -8,13 +8,13 @@ use futures_util::StreamExt as _;
 use llm::tool_api::tool::ToolOffer;
 use llm::{
     Capabilities, ModelError, ModelEvent, ModelRequest, ModelStream, Provider, StopReason,
-    TextToolProvider, ToolSpec, ToollessModels,
+    TextToolProvider, ToolEffect, ToolSpec, ToollessModels,
 };
 use protocol::TokenUsage;
 use serde_json::{Map, Value, json};
 
 use super::fixture::ToolFixture;
-use crate::catalog::{MINIMAL_TOOLS, SMALL_MODEL_TOOLS};
+use crate::catalog::{MINIMAL_TOOLS, SMALL_MODEL_TOOLS, is_repeatable};
 use crate::text::numbered_page::{MAX_BYTES, MAX_LINES};
 
 #[test]
@@ -27,6 +27,16 @@ fn the_catalog_tells_a_model_exactly_this() {
         writeln!(told, "## {}\n{}\n{schema}\n", spec.name, spec.description).unwrap();
     }
     insta::assert_snapshot!("catalog", told);
+}
+
+#[test]
+fn only_tools_that_read_may_be_called_again() {
+    let tools = ToolFixture::with(&[]).tools;
+    for name in tools.names() {
+        let reads = tools.effect(name) == Some(ToolEffect::Read);
+        assert_eq!(is_repeatable(name), reads, "{name}");
+    }
+    assert!(!is_repeatable("a_tool_of_before"));
 }
 
 /// A model without tools that says one text.
