@@ -60,7 +60,8 @@ impl App {
     }
 
     /// Applies the undone parts of these changes again, and no other change of the same notes that was undone with
-    /// them. Moves that were undone together are redone together. Durable when it returns.
+    /// them. Moves that were undone together are redone together. A change that was undone in parts is redone as a whole:
+    /// the hunks of the scope do not count. Durable when it returns.
     pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;

@@ -89,8 +89,11 @@ impl RandomHistory {
         let effects = self.known.effects.in_scope(scope);
         for effect in &effects {
             let chosen = match scope {
+                // A redo makes the whole change again.
                 UndoScope::Effect { effect: one, hunks }
-                    if *one == effect.note.effect && !hunks.is_empty() =>
+                    if action != UndoAction::Redo
+                        && *one == effect.note.effect
+                        && !hunks.is_empty() =>
                 {
                     hunks.iter().filter_map(|hunk| effect.hunks.get(*hunk as usize)).collect()
                 }
