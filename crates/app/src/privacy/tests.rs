@@ -127,34 +127,39 @@ async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
     assert!(told.contains("As I said") && !told.contains("It says"), "{told}");
 }
 
-/// A turn whose text names no note and holds no tag.
 /// The messages of a turn, as a turn after it hears them that may see open notes only. The first turn began
-/// while the server counted as another computer, and then ran with what `begins` says.
-async fn heard_after_switch(begins: &[Privacy]) -> String {
+/// while the server counted as another computer, and then ran with what `levels` says, one after the other; its
+/// messages were made under the first of these.
+async fn heard_after_switch(levels: &[Privacy]) -> String {
     let (_folder, vault) = folder();
     let guard = guard_over(&vault, rules(&[], &["#home"]));
     let one = TurnId::from("one");
     guard.begin(&one, Privacy::Open).await.expect("begun");
-    for most in begins {
+    let (first, later) = levels.split_at(levels.len().min(1));
+    for most in first {
         guard.change_model(&one, *most).await.expect("another model");
     }
     let rows = story("Secret.md", "tags: [home]");
+    for most in later {
+        guard.change_model(&one, *most).await.expect("another model");
+    }
     guard.end(&one);
     heard(&guard, Privacy::Open, rows).await
 }
 
 #[tokio::test]
 async fn a_turn_whose_model_changed_is_withheld_from_who_may_see_less() {
-    for begins in [&[Privacy::Local][..], &[Privacy::Local, Privacy::Open]] {
-        let told = heard_after_switch(begins).await;
+    for levels in [&[Privacy::Local][..], &[Privacy::Local, Privacy::Open]] {
+        let told = heard_after_switch(levels).await;
         assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
     }
-    for begins in [&[][..], &[Privacy::Open]] {
-        let told = heard_after_switch(begins).await;
+    for levels in [&[][..], &[Privacy::Open]] {
+        let told = heard_after_switch(levels).await;
         assert!(told.contains(CANARY), "the control: nothing was hidden by then, {told}");
     }
 }
 
+/// A turn whose text names no note and holds no tag.
 fn nameless(turn: &str) -> Vec<Message> {
     let call = CallId::from("call");
     let arguments = json!({ "message": format!("It says {CANARY}.") });
