@@ -68,6 +68,12 @@ impl Vault {
         self.root().file_id(path.as_str()).ok()
     }
 
+    /// Whether the folder at `path` in the vault itself holds nothing at all, hidden files included.
+    #[must_use]
+    pub fn is_empty_folder(&self, path: &NotePath) -> bool {
+        self.root().open_folder(path.as_str()).is_ok_and(|folder| folder.is_empty())
+    }
+
     /// Whether the folder at `path` lies on the device of the vault's own folder. A file on another
     /// device, such as in a snapshot of Btrfs, can have the number and the birth time of a file of
     /// the vault.

@@ -1,6 +1,7 @@
 //! Applied changes are listed, undone beside the user's own later edits, redone, and reapplied
 //! where another program overwrote them.
 
+mod folders;
 mod kept_links;
 mod planned_again;
 mod redo_edits;

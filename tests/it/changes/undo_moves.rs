@@ -190,7 +190,7 @@ async fn another_folder_of_the_same_name_does_not_come_back_from_the_trash() {
     let set = newest_set(&running).await;
     let undone = running.app.undo(&scope_of_set(&set)).await.expect("tried");
     assert!(
-        undone.conflicts[0].why.contains("has other contents than when this was planned"),
+        undone.conflicts[0].why.contains("The folder in the trash no longer holds"),
         "{undone:?}"
     );
     assert_eq!(home.notes.try_read("A/Other.md"), None);
@@ -234,7 +234,7 @@ async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
     home.notes.write("A/Theirs.md", "theirs\n");
     let redone = running.app.redo(&scope_of_set(&set)).await.expect("tried");
     assert!(
-        redone.conflicts[0].why.contains("has other contents than when this was planned"),
+        redone.conflicts[0].why.contains("Files in this folder have changed since then"),
         "{redone:?}"
     );
     assert_eq!(home.notes.read("A/Theirs.md"), "theirs\n");

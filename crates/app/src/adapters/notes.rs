@@ -35,6 +35,10 @@ impl VaultReader for VaultNotes {
         listing.entries.into_iter().filter_map(standing).collect()
     }
 
+    fn is_empty_folder(&self, path: &NotePath) -> bool {
+        self.0.is_empty_folder(path)
+    }
+
     fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
         self.0.is_tracked(path, file)
     }

@@ -11,13 +11,14 @@ use crate::filesystem::dir_entry::DirEntry;
 use crate::filesystem::folder::is_same_file;
 use crate::{Vault, VaultError};
 
-/// Checks that the source exists and its new place is free. Returns the folder that is to be
+/// Checks that the source exists and its new place is free: for a folder an empty one there is no obstacle. Returns the folder that is to be
 /// restored from the trash: no later step can identify it.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     let way = RenamePaths::from_intent(intent);
     if let RenameEnd::Path(path) = &way.to
         && let Ok(there) = DirEntry::open(vault, path)
         && there.kind().map_err(StepError::failed)?.is_some()
+        && !(way.is_folder_into_vault() && there.is_empty_folder())
         && !is_respelling(vault, &way)
     {
         return Err(StepError::stale(VaultError::Exists { path: (*path).clone() }));
@@ -58,7 +59,8 @@ fn check_planned_file(intent: &Intent, entry: &DirEntry) -> Result<(), StepError
 
 /// Carries it, durable when this returns. Says which file or folder that was.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
-    let (here, there) = RenamePaths::from_intent(intent).dir_entries(vault)?;
+    let way = RenamePaths::from_intent(intent);
+    let (here, there) = way.dir_entries(vault)?;
     let path = &intent.change.path;
     let changed = || StepError::stale(VaultError::FolderChanged { path: path.clone() });
     if let ChangeAction::TrashFolder { .. } = &intent.change.act {
@@ -68,6 +70,10 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
         return Err(changed());
     }
     check_planned_file(intent, &here)?;
+    if way.is_folder_into_vault() {
+        // One that something came into stays, so that the place is taken.
+        let _ = there.remove_empty_folder();
+    }
     carry(vault, intent, &here, &there)?;
     if let Err(other) = check_planned_file(intent, &there) {
         // Another one took its name in that moment.
@@ -328,6 +334,11 @@ impl<'a> RenamePaths<'a> {
                 what: RenamedKind::Folder,
             },
         }
+    }
+
+    /// Whether it puts a folder at a path of the vault.
+    const fn is_folder_into_vault(&self) -> bool {
+        matches!((self.what, &self.to), (RenamedKind::Folder, RenameEnd::Path(_)))
     }
 
     fn dir_entries(&self, vault: &Vault) -> Result<(DirEntry, DirEntry), StepError> {

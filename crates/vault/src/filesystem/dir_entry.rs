@@ -115,6 +115,11 @@ impl DirEntry {
             .map_err(|error| self.io_error(error))
     }
 
+    /// Whether a folder is there that holds nothing at all.
+    pub(crate) fn is_empty_folder(&self) -> bool {
+        self.folder.open_folder(&self.name).is_ok_and(|folder| folder.is_empty())
+    }
+
     /// Refuses to delete a folder in which another program has a file open for writing, or a note is
     /// write-protected.
     pub(crate) fn check_deletable(&self) -> Result<(), VaultError> {

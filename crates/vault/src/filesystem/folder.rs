@@ -88,6 +88,14 @@ impl FolderHandle {
         Ok(false)
     }
 
+    /// Whether nothing at all is in it. Where it cannot be listed, it counts as used.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
+        self.entries().is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| !is_entry(entry.file_name().to_bytes())))
+        })
+    }
+
     /// Whether anything is in it.
     pub(crate) fn has_entries(&self) -> bool {
         let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");

@@ -226,8 +226,10 @@ impl<'a> UndoPlanner<'a> {
         if path != *target {
             return self.add_conflict(place, effect, EffectConflictReason::Moved);
         }
+        let is_folder = effect.kind == ChangeKind::RenameFolder;
         if path != effect.path
             && self.is_occupied_after(&effect.path)
+            && !(is_folder && self.is_empty_folder_after(&effect.path))
             && !self.is_respelled(&now, &effect.path)
         {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
@@ -316,12 +318,24 @@ impl<'a> UndoPlanner<'a> {
         }
     }
 
+    /// Whether an empty folder is at a path once all planned changes are applied: a folder may take its place.
+    fn is_empty_folder_after(&self, path: &NotePath) -> bool {
+        let is_filled = |planned: &NotePath| planned != path && planned.is_in(path);
+        matches!(self.planned.planned_state(path), PlannedState::OnDisk(now) if self.notes.is_empty_folder(&now))
+            && !self.planned.planned_notes().iter().any(|(planned, _)| is_filled(planned))
+            && !self.planned.rename_changes().any(|change| change.target().is_some_and(is_filled))
+    }
+
     /// Whether the target of a rename is taken on disk, and free only once the plan is applied. All renames of a plan are
     /// one group, and a group is made ready while its targets are free; a later plan finds this one free.
     fn waits_for_target(&self, now: &NotePath, change: &Change) -> bool {
         let Some(target) = change.target() else { return false };
         let is_respelled = now.as_str() != target.as_str() && self.is_respelled(now, target);
-        if self.notes.file(target).is_none() || is_respelled {
+        let is_free = match change.kind() {
+            ChangeKind::RenameFolder => self.notes.is_empty_folder(target),
+            _ => false,
+        };
+        if self.notes.file(target).is_none() || is_respelled || is_free {
             return false;
         }
         // Nothing waits where this rename and an earlier one of the plan cancel out.

@@ -26,6 +26,11 @@ pub trait VaultReader {
     /// Everything in the vault, folders too.
     fn files(&self) -> Vec<VaultFile>;
 
+    /// Whether a folder is at a path that holds nothing at all: another folder may take its place.
+    fn is_empty_folder(&self, _path: &NotePath) -> bool {
+        false
+    }
+
     /// Whether a watch saw this file come to `path`, or a change of ours put it there.
     fn is_tracked(&self, _path: &NotePath, _file: FileId) -> bool {
         false

@@ -66,6 +66,11 @@ impl<'a> PlanReader<'a> {
         self.notes.file(path)
     }
 
+    /// As [`VaultReader::is_empty_folder`].
+    pub(super) fn is_empty_folder(&self, path: &NotePath) -> bool {
+        self.notes.is_empty_folder(path)
+    }
+
     /// Everything in the vault, folders too, as it was when the plan first asked for it.
     pub(super) fn files(&self) -> &[VaultFile] {
         self.files.get_or_init(|| self.notes.files())

@@ -1,7 +1,7 @@
 //! Conflicts of an undo in the user's words.
 
-use protocol::NotePath;
 use protocol::changes::history::{ConflictingLines, UndoAction, UndoConflict};
+use protocol::{Change, ChangeKind, NotePath};
 use vault::undo::{EffectConflict, EffectConflictReason, Hunks, UndoPlan, UndoneEffect};
 use vault::{Applied, Vault, VaultError};
 
@@ -99,6 +99,14 @@ const fn is_note_failure(error: &VaultError) -> bool {
 pub(super) const NOTE_KEEPS_CHANGING: &str =
     "Another program kept changing the note. Wait until it’s done, then try again.";
 
+/// The reason for a folder that is to go to the trash and does not hold what it held, whoever wrote there.
+const FOLDER_CHANGED: &str = "Files in this folder have changed since then, so it was left as it is. If you still want \
+                              to delete it, delete it again.";
+
+/// The reason for a folder in the trash that holds something else than the one that went there.
+const OTHER_FOLDER_IN_TRASH: &str = "The folder in the trash no longer holds what it held when it was deleted, so it \
+                                     was left there. If it is the right one, move it back by hand.";
+
 /// The refusals of the vault as conflicts of the effects that they are about. A note of an atomic group that was
 /// only reverted with another one is not reported, unless no conflict of the group is: then the first one is.
 pub(super) fn refused_conflicts(
@@ -117,7 +125,9 @@ pub(super) fn refused_conflicts(
             let is_its =
                 |(path, error): &&(NotePath, VaultError)| *path == undoing.path && is_meant(error);
             let (_, error) = applied.problems.iter().find(is_its)?;
-            Some(failed_conflict(action, undoing, error))
+            let mut changes = plan.changes.changes();
+            let change = changes.find(|change| change.path == undoing.path);
+            Some(failed_conflict(action, undoing, (change.map(Change::kind), error)))
         };
         all.iter().filter_map(about)
     };
@@ -128,10 +138,19 @@ pub(super) fn refused_conflicts(
     causes
 }
 
-fn failed_conflict(action: UndoAction, undoing: &UndoneEffect, error: &VaultError) -> UndoConflict {
-    let why = match error {
-        VaultError::Stale { .. } => NOTE_KEEPS_CHANGING.to_owned(),
-        other => other.to_string(),
+/// The conflict for a change of this kind that the vault refused.
+fn failed_conflict(
+    action: UndoAction,
+    undoing: &UndoneEffect,
+    (kind, error): (Option<ChangeKind>, &VaultError),
+) -> UndoConflict {
+    let why = match (error, kind) {
+        (VaultError::Stale { .. }, _) => NOTE_KEEPS_CHANGING.to_owned(),
+        (VaultError::FolderChanged { .. }, Some(ChangeKind::RestoreFolder)) => {
+            OTHER_FOLDER_IN_TRASH.to_owned()
+        }
+        (VaultError::FolderChanged { .. }, _) => FOLDER_CHANGED.to_owned(),
+        (other, _) => other.to_string(),
     };
     UndoConflict {
         action,

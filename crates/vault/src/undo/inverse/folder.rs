@@ -53,6 +53,7 @@ impl UndoPlanner<'_> {
             None => {}
             // It is back already.
             Some(found) if Some(found) == effect.base => return,
+            Some(_) if self.is_empty_folder_after(&home.path) => {}
             // The other folder leaves with the same changes.
             Some(_) if self.planned.disk_path(&home.path).as_ref() != Some(&home.path) => {
                 return self.add_conflict(place, effect, EffectConflictReason::Entangled);
@@ -60,7 +61,7 @@ impl UndoPlanner<'_> {
             Some(_) => return self.add_conflict(place, effect, EffectConflictReason::Taken),
         }
         let path = self.restored_path(&home.path);
-        if self.is_occupied_after(&path) {
+        if self.is_occupied_after(&path) && !self.is_empty_folder_after(&path) {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
         }
         let act = ChangeAction::RestoreFolder { trashed, holds: self.recorded_contents(effect) };

@@ -1,0 +1,135 @@
+//! Moves and deletions of folders are undone and redone beside other changes in those folders.
+
+use protocol::ConversationId;
+use protocol::changes::history::{ChangeStatus, UndoResult};
+use serde_json::json;
+
+use super::second_plan::{ScriptedCall, edit, move_to};
+use super::{applied_sets, scope_of_set};
+use crate::changes::undo_identity::{app_after_calls, only_conflict};
+use crate::changes::undo_moves::undo_conversation;
+use crate::harness::test_app::{RunningApp, TestHome};
+
+const NOTES: [(&str, &str); 2] = [("Old/Plan.md", "# Plan\n\nfirst\n"), ("Links.md", "[[Plan]]\n")];
+
+fn create(path: &str) -> ScriptedCall {
+    ("write_file", json!({ "path": path, "content": "# New\n" }))
+}
+
+fn delete_folder(path: &str) -> ScriptedCall {
+    ("delete_file", json!({ "path": path }))
+}
+
+/// The application after each call was accepted in a message of its own.
+async fn app_after<const N: usize>(
+    calls: [ScriptedCall; N],
+) -> (TestHome, RunningApp, ConversationId) {
+    app_after_calls(&NOTES, calls.map(|call| vec![call]).to_vec(), |_| {}).await
+}
+
+/// Undoes the changes of a message, by its place among them.
+async fn undo_message(running: &RunningApp, message: usize) -> UndoResult {
+    let set = applied_sets(running).await.into_iter().rev().nth(message).expect("a set");
+    running.app.undo(&scope_of_set(&set)).await.expect("as far as it goes")
+}
+
+async fn redo_message(running: &RunningApp, message: usize) -> UndoResult {
+    let set = applied_sets(running).await.into_iter().rev().nth(message).expect("a set");
+    running.app.redo(&scope_of_set(&set)).await.expect("as far as it goes")
+}
+
+/// How the first change of a message stands.
+async fn standing(running: &RunningApp, message: usize) -> ChangeStatus {
+    let set = applied_sets(running).await.into_iter().rev().nth(message).expect("a set");
+    set.notes[0].standing
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_comes_back_to_where_an_undo_left_an_empty_one() {
+    for first in [move_to("Old/", "New"), delete_folder("Old/")] {
+        let (home, running, _) = app_after([first, create("Old/New.md")]).await;
+        let place = home.notes.root().join("Old");
+        assert_eq!(undo_message(&running, 1).await.conflicts, []);
+        assert!(place.is_dir() && home.notes.try_read("Old/New.md").is_none());
+        // The control: a folder with anything in it keeps its place.
+        std::fs::write(place.join(".keep"), "mine").expect("written");
+        let refused = undo_message(&running, 0).await;
+        let why = only_conflict(&refused).why.as_str();
+        assert!(why.contains("Something else is in its place now"), "{why}");
+        assert_eq!(std::fs::read(place.join(".keep")).expect("it stays"), b"mine");
+        std::fs::remove_file(place.join(".keep")).expect("removed");
+
+        assert_eq!(undo_message(&running, 0).await.conflicts, []);
+        for (note, text) in NOTES {
+            assert_eq!(home.notes.read(note), text);
+        }
+        assert_eq!(standing(&running, 0).await, ChangeStatus::Undone);
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_with_changed_files_is_not_deleted_again_and_the_reason_says_so() {
+    let calls = [edit("Old/Plan.md", "first", "second"), delete_folder("Old/")];
+    let (home, running, conversation) = app_after(calls).await;
+    undo_conversation(&running, &conversation).await;
+    assert_eq!(redo_message(&running, 0).await.conflicts, []);
+    let refused = redo_message(&running, 1).await;
+    let why = only_conflict(&refused).why.as_str();
+    assert!(why.starts_with("Files in this folder have changed since then"), "{why}");
+    assert_eq!(home.notes.read("Old/Plan.md"), "# Plan\n\nsecond\n");
+    running.quit().await;
+
+    // The control: where only the deletion is undone, it is made again.
+    let (home, running, _) = app_after([delete_folder("Old/")]).await;
+    assert_eq!(undo_message(&running, 0).await.conflicts, []);
+    assert_eq!(redo_message(&running, 0).await.conflicts, []);
+    assert!(!home.notes.root().join("Old").exists());
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_is_made_again_links_to_where_its_folder_went() {
+    let create = ("write_file", json!({ "path": "Old/New.md", "content": "[x](Old/Plan.md)\n" }));
+    let (home, running, conversation) = app_after([create, move_to("Old/", "Moved")]).await;
+    let moved = home.notes.read("Moved/New.md");
+    assert!(moved.contains("Plan.md") && !moved.contains("Old"), "{moved}");
+    undo_conversation(&running, &conversation).await;
+    // The control: no move is made again, and the link stays as it was written.
+    assert_eq!(redo_message(&running, 0).await.conflicts, []);
+    assert_eq!(home.notes.read("Old/New.md"), "[x](Old/Plan.md)\n");
+    assert_eq!(undo_message(&running, 0).await.conflicts, []);
+    assert_eq!(home.notes.try_read("Old/New.md"), None);
+
+    assert_eq!(redo_message(&running, 1).await.conflicts, []);
+    assert_eq!(redo_message(&running, 0).await.conflicts, []);
+    assert_eq!(home.notes.read("Moved/New.md"), "[x](Moved/Plan.md)\n");
+    for message in [1, 0] {
+        assert_eq!(undo_message(&running, message).await.conflicts, []);
+    }
+    for (note, text) in NOTES {
+        assert_eq!(home.notes.read(note), text);
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_note_comes_back_with_links_to_where_other_notes_went() {
+    let links = "[a](Old/Plan.md) [b](Old/None.md) [[Plan]]\n";
+    let notes = [NOTES[0], ("Links.md", links)];
+    for (later, expected) in [
+        (move_to("Old/Plan.md", "Old/Next.md"), "[a](Old/Next.md) [b](Old/None.md) [[Next]]\n"),
+        (move_to("Old/", "New"), "[a](New/Plan.md) [b](Old/None.md) [[Plan]]\n"),
+        // The control: nothing that is linked was moved.
+        (create("Old/Other.md"), links),
+    ] {
+        let delete = ("delete_file", json!({ "path": "Links.md" }));
+        let calls = vec![vec![delete], vec![later]];
+        let (home, running, _) = app_after_calls(&notes, calls, |_| {}).await;
+        assert_eq!(undo_message(&running, 0).await.conflicts, []);
+        assert_eq!(home.notes.read("Links.md"), expected);
+        assert_eq!(redo_message(&running, 0).await.conflicts, []);
+        assert_eq!(home.notes.try_read("Links.md"), None);
+        running.quit().await;
+    }
+}
