@@ -8,6 +8,14 @@ use protocol::TokenUsage;
 use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent};
 
+/// No prompt takes more than this many times the estimated tokens: an estimate counts about four bytes as one, and a
+/// token is a byte at least. The rest is for what a server adds.
+const MAX_PROMPT_RATIO: u32 = 8;
+/// Tokens that a server may add to any prompt, for its own rules and for tools.
+const MAX_ADDED_PROMPT: u32 = 20_000;
+/// No model writes more in one answer, thinking included.
+const MAX_OUTPUT: u32 = 200_000;
+
 /// Counts one request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RequestUsage {
@@ -52,7 +60,7 @@ impl RequestUsage {
             usage.input = self.prompt;
         }
         usage.output = usage.output.max(tokens::of_bytes(self.streamed));
-        usage
+        self.plausible(usage)
     }
 
     /// The tokens of a request whose answer is whole and ended with this report. Where it says nothing of the
@@ -60,10 +68,41 @@ impl RequestUsage {
     pub(crate) fn at_end(&self, reported: TokenUsage) -> TokenUsage {
         let TokenUsage { input, output, cache_read, cache_write } = reported;
         let lacks_prompt = input == 0 && cache_read == 0 && cache_write == 0;
-        if lacks_prompt && output > 0 {
-            return TokenUsage { input: self.prompt, ..reported };
+        let usage = match lacks_prompt && output > 0 {
+            true => TokenUsage { input: self.prompt, ..reported },
+            false => reported,
+        };
+        self.plausible(usage)
+    }
+
+    /// A report without the tokens that no request can have taken: by one wrong report the limit of a month would be
+    /// reached.
+    fn plausible(&self, usage: TokenUsage) -> TokenUsage {
+        if self.prompt == 0 {
+            return usage;
         }
-        reported
+        let mut left =
+            self.prompt.saturating_mul(MAX_PROMPT_RATIO).saturating_add(MAX_ADDED_PROMPT);
+        let mut take = |reported: u32| {
+            let taken = reported.min(left);
+            left -= taken;
+            taken
+        };
+        let most_output = MAX_OUTPUT.max(tokens::of_bytes(self.streamed));
+        let taken = TokenUsage {
+            cache_write: take(usage.cache_write),
+            input: take(usage.input),
+            cache_read: take(usage.cache_read),
+            output: usage.output.min(most_output),
+        };
+        if taken != usage {
+            tracing::warn!(
+                ?usage,
+                ?taken,
+                "the server reported more tokens than a request can take"
+            );
+        }
+        taken
     }
 
     /// The tokens of a request that ended with `error`: none if the server refused it.
@@ -117,6 +156,22 @@ mod tests {
             (report(0, 0, 0), (0, 0, 0)),
         ] {
             assert_eq!(counts(heard(90, &[]).at_end(reported)), expected, "{reported:?}");
+        }
+    }
+
+    #[test]
+    fn a_report_of_more_tokens_than_a_request_can_take_is_cut() {
+        let report =
+            |input, cache_read, output| TokenUsage { input, output, cache_read, cache_write: 0 };
+        for (reported, expected) in [
+            (report(u32::MAX, 0, 7), (20_720, 0, 7)),
+            (report(20_000, u32::MAX, u32::MAX), (20_000, 720, 200_000)),
+            // The control: a proxy with a long prompt of its own, and a model that thinks long.
+            (report(700, 20_000, 128_000), (700, 20_000, 128_000)),
+        ] {
+            let heard = heard(90, &[ModelEvent::Usage(reported)]);
+            assert_eq!(counts(heard.at_end(reported)), expected, "{reported:?}");
+            assert_eq!(counts(heard.so_far()), expected, "{reported:?}");
         }
     }
 
