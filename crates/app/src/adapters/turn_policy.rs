@@ -9,14 +9,12 @@ use llm::ports::turn_policy::{
 use llm::text_tools::declaration_bytes;
 use llm::{Capabilities, Provider, ToolRegistry};
 use protocol::chat::model::{ModelInfo, Price};
-use protocol::{
-    CallId, ConversationId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, Source,
-    UserError,
-};
+use protocol::{CallId, ConversationId, Mode, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
-use crate::chat::prompt::{self, RulesFile, SystemPromptInput};
+use crate::chat::prompt::rules_file::RulesFile;
+use crate::chat::prompt::{self, SystemPromptInput};
 use crate::events::publisher::DomainEvent;
 use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture};
 use crate::hub::inbox::MAX_TURN_ATTEMPTS;
@@ -27,9 +25,7 @@ use crate::models::private_rules_gate::PrivateRulesGate;
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
-use crate::privacy::provenance::RULES_FILES;
 use crate::settings::config::Config;
-use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
 /// Output cap of one answer, in tokens.
@@ -90,7 +86,7 @@ impl TurnPolicy for AppTurnPolicy {
     async fn idle_setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
         let who = self.turn_model(turn).await?;
         self.privacy_guard.begin_replay(&turn.turn, who.max_privacy).await?;
-        let rules = self.rules_file().await?;
+        let rules = RulesFile::read(&self.privacy_guard).await?;
         self.setup_for(turn, &who, rules.as_ref()).await
     }
 
@@ -264,7 +260,7 @@ impl AppTurnPolicy {
         turn: &OpenTurn,
         who: &TurnModel,
     ) -> Result<TurnSetup, UserError> {
-        let rules = self.rules_file().await?;
+        let rules = RulesFile::read(&self.privacy_guard).await?;
         let setup = self.setup_for(turn, who, rules.as_ref()).await?;
         // Without a model nobody reads the instructions.
         if who.model.is_some()
@@ -476,25 +472,5 @@ impl AppTurnPolicy {
         let may_ask = self.config.ensure_models_allowed().is_ok();
         let nobody = !may_ask || !model.status.has_model || model.provider.is_err();
         Ok(nobody || failed_before || is_too_long)
-    }
-
-    /// The hints at the top of the vault; the first file that is there is read. A file of that name
-    /// deeper down is about something else. A link is no rules file, also where links are followed:
-    /// it leads to a note that anybody may change, and only a change of the rules file itself needs
-    /// a review. A file that only local models may see is a source: an answer may repeat it.
-    async fn rules_file(&self) -> Result<Option<RulesFile>, UserError> {
-        let vault = self.privacy_guard.vault_for_models();
-        let screened = self.privacy_guard.vault_for_any_model();
-        let read = move |file| {
-            let note = vault.read(&NotePath::parse(file).ok()?).ok()?;
-            if note.real != note.path {
-                return None;
-            }
-            let is_open = screened.shows(&note.path, &note.bytes, None);
-            let source = (!is_open).then_some(Source::Note(note.path));
-            let text = String::from_utf8(note.bytes).ok()?;
-            (!text.trim().is_empty()).then_some(RulesFile { file, text, source })
-        };
-        run_blocking(move || RULES_FILES.into_iter().find_map(read)).await
     }
 }

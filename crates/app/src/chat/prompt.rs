@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use llm::ports::turn_policy::ToolDetail;
 use protocol::settings::HubSettings;
-use protocol::{Mode, NotePath, Origin, QuestionId, Source};
+use protocol::{Mode, NotePath, Origin, QuestionId};
 use store::DecisionRow;
 
 use decision_sentence::DecisionSentence;
 use name_list::{NameList, NameRank};
+use rules_file::RulesFile;
 
 pub(crate) mod decision_sentence;
 pub(crate) mod name_list;
+pub(crate) mod rules_file;
 #[cfg(test)]
 mod tests;
 
@@ -70,14 +72,6 @@ If it is something to remember, call append_file with path `inbox/Inbox.md`.";
 
 const READ_ONLY_PROMPT: &str =
     "The mode is Read only: you cannot change notes. Say so if you are asked to.";
-
-/// The hints of the folder, and the file they stand in.
-pub(crate) struct RulesFile {
-    pub(crate) file: &'static str,
-    pub(crate) text: String,
-    /// Its source, if some model must not see the file.
-    pub(crate) source: Option<Source>,
-}
 
 /// The parts of the instructions.
 pub(crate) struct SystemPromptInput<'a> {

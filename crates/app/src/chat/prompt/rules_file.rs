@@ -1,0 +1,37 @@
+//! The user's hints for models in a file at the top of the vault.
+
+use protocol::{NotePath, Source, UserError};
+
+use crate::privacy::PrivacyGuard;
+use crate::privacy::provenance::RULES_FILES;
+use crate::support::blocking::run_blocking;
+
+/// The hints of the folder, and the file they stand in.
+pub(crate) struct RulesFile {
+    pub(crate) file: &'static str,
+    pub(crate) text: String,
+    /// Its source, if some model must not see the file.
+    pub(crate) source: Option<Source>,
+}
+
+impl RulesFile {
+    /// The hints at the top of the vault; the first file that is there is read. A file of that name
+    /// deeper down is about something else. A link is no rules file, also where links are followed:
+    /// it leads to a note that anybody may change, and only a change of the rules file itself needs
+    /// a review. A file that only local models may see is a source: an answer may repeat it.
+    pub(crate) async fn read(privacy_guard: &PrivacyGuard) -> Result<Option<Self>, UserError> {
+        let vault = privacy_guard.vault_for_models();
+        let screened = privacy_guard.vault_for_any_model();
+        let read = move |file| {
+            let note = vault.read(&NotePath::parse(file).ok()?).ok()?;
+            if note.real != note.path {
+                return None;
+            }
+            let is_open = screened.shows(&note.path, &note.bytes, None);
+            let source = (!is_open).then_some(Source::Note(note.path));
+            let text = String::from_utf8(note.bytes).ok()?;
+            (!text.trim().is_empty()).then_some(Self { file, text, source })
+        };
+        run_blocking(move || RULES_FILES.into_iter().find_map(read)).await
+    }
+}
