@@ -1,4 +1,5 @@
 /** A dialog over everything else; the focus goes back when it is gone. */
+import { untrack } from 'svelte';
 import type { Attachment } from 'svelte/attachments';
 
 /**
@@ -28,7 +29,8 @@ export function modal(onclose: () => void): Attachment<HTMLDialogElement> {
     dialog.addEventListener('mousedown', began);
     dialog.addEventListener('click', ended);
     dialog.addEventListener('cancel', cancelled);
-    dialog.showModal();
+    // What listens for the focus runs now; what it reads must not open the dialog once more, with the caret elsewhere.
+    untrack(() => dialog.showModal());
     return () => {
       dialog.removeEventListener('keydown', held);
       dialog.removeEventListener('mousedown', began);
