@@ -1,11 +1,14 @@
 //! A rules file that only local models may see: answers that repeat it are private as it is.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use protocol::settings::PrivateSettings;
 use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
 use super::model_switch::settings;
 use crate::harness::raw_hub::RawHub;
-use crate::harness::test_app::{home_with_key, with_hub};
+use crate::harness::test_app::{home_with_key, settings_with_model, with_hub};
 
 const CANARY: &str = "canary-9d20";
 const ANSWER: &str = "The rules say canary-9d20.";
@@ -70,4 +73,38 @@ async fn over_the_hub_an_answer_after_a_rules_file_for_local_models_needs_approv
         running.quit().await;
         model.finish();
     }
+}
+
+/// Which of the two requests of a turn have the hints; while the first one is answered, the rules file gets this text, or
+/// goes.
+async fn requests_with_hints(later: Option<&'static str>) -> Vec<bool> {
+    let home = home_with_key(&[("AGENTS.md", "Remember canary-9d20.\n"), ("Open.md", "# Open\n")]);
+    let (step, file) = (AtomicUsize::new(0), home.notes.root().join("AGENTS.md"));
+    let model = ScriptedModel::responder(move |_| match step.fetch_add(1, Ordering::SeqCst) {
+        0 => {
+            match later {
+                Some(text) => std::fs::write(&file, text).expect("written"),
+                None => std::fs::remove_file(&file).expect("removed"),
+            }
+            Reply::calls(vec![("read_file", json!({ "path": "Open.md" }))])
+        }
+        _ => Reply::text("Done."),
+    })
+    .await;
+    let mut settings = settings_with_model(&model);
+    settings.private = PrivateSettings { never: vec!["#home".to_owned()], ..Default::default() };
+    let running = home.open(settings).await;
+    let conversation = running.send_and_wait(None, "What is open?").await;
+    let items = format!("{:?}", running.view(&conversation).await.items);
+    assert!(items.contains("Done."), "it is answered all the same: {items}");
+    running.quit().await;
+    model.request_bodies().iter().map(|body| body.contains(CANARY)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rules_file_that_becomes_private_during_a_turn_is_in_no_later_request() {
+    assert_eq!(requests_with_hints(Some("#home Remember canary-9d20.\n")).await, [true, false]);
+    assert_eq!(requests_with_hints(None).await, [true, false]);
+    // The control: an edit changes nothing for a turn that runs.
+    assert_eq!(requests_with_hints(Some("Now forget it.\n")).await, [true, true]);
 }

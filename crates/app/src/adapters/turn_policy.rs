@@ -22,6 +22,7 @@ use crate::hub::{reply_matching, writable_notes};
 use crate::models::local_model_gate::LocalModelGate;
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::models::private_rules_gate::PrivateRulesGate;
+use crate::models::rules_file_gate::RulesFileGate;
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
@@ -261,12 +262,18 @@ impl AppTurnPolicy {
         who: &TurnModel,
     ) -> Result<TurnSetup, UserError> {
         let rules = RulesFile::read(&self.privacy_guard).await?;
-        let setup = self.setup_for(turn, who, rules.as_ref()).await?;
+        let mut setup = self.setup_for(turn, who, rules.as_ref()).await?;
         // Without a model nobody reads the instructions.
-        if who.model.is_some()
-            && let Some(source) = rules.and_then(|rules| rules.source)
-        {
-            self.store.add_sources(&turn.turn, &[source]).await.map_err(store_error)?;
+        if let Some(rules) = rules.filter(|_| who.model.is_some()) {
+            setup.provider = Arc::new(RulesFileGate {
+                provider: setup.provider,
+                privacy_guard: Arc::clone(&self.privacy_guard),
+                turn: turn.turn.clone(),
+                rules_file: rules.path,
+            });
+            if let Some(source) = rules.source {
+                self.store.add_sources(&turn.turn, &[source]).await.map_err(store_error)?;
+            }
         }
         self.note_model(turn, &setup, who).await?;
         Ok(setup)

@@ -5,9 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::{Privacy, Source, TurnId, UserError};
+use protocol::{NotePath, Privacy, Source, TurnId, UserError};
 
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
+use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
 impl PrivacyGuard {
@@ -50,6 +51,17 @@ impl PrivacyGuard {
             other => is_lookup(other),
         };
         Ok(wider.iter().filter_map(|turn| told.get(turn)).flatten().any(tells_more))
+    }
+
+    /// Whether the turn may hear this note now, and its path is no link.
+    pub(crate) async fn shows_note_to(
+        &self,
+        turn: &TurnId,
+        note: &NotePath,
+    ) -> Result<bool, UserError> {
+        let view = self.turn_view(turn).await?;
+        let (seen, path) = (self.vault_for_view(&view), note.clone());
+        run_blocking(move || seen.read(&path).is_ok_and(|found| found.real == found.path)).await
     }
 
     async fn known_max_privacy(

@@ -8,7 +8,7 @@ use crate::support::blocking::run_blocking;
 
 /// The hints of the folder, and the file they stand in.
 pub(crate) struct RulesFile {
-    pub(crate) file: &'static str,
+    pub(crate) path: NotePath,
     pub(crate) text: String,
     /// Its source, if some model must not see the file.
     pub(crate) source: Option<Source>,
@@ -28,9 +28,9 @@ impl RulesFile {
                 return None;
             }
             let is_open = screened.shows(&note.path, &note.bytes, None);
-            let source = (!is_open).then_some(Source::Note(note.path));
+            let source = (!is_open).then(|| Source::Note(note.path.clone()));
             let text = String::from_utf8(note.bytes).ok()?;
-            (!text.trim().is_empty()).then_some(Self { file, text, source })
+            (!text.trim().is_empty()).then_some(Self { path: note.path, text, source })
         };
         run_blocking(move || RULES_FILES.into_iter().find_map(read)).await
     }

@@ -60,7 +60,9 @@ fn a_rules_file_that_is_cut_is_called_cut() {
             inbox: &inbox,
             mode: Mode::Review,
             rules_file: Some(&RulesFile {
-                file: "AGENTS.md", text: "é".repeat(500), source: None
+                path: path("AGENTS.md"),
+                text: "é".repeat(500),
+                source: None,
             }),
             organisation: "By year.",
             detail: ToolDetail::Brief,
