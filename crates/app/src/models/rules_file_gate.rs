@@ -18,7 +18,6 @@ pub(crate) struct RulesFileGate {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
     pub(crate) turn: TurnId,
-    /// The path of the rules file.
     pub(crate) rules_file: NotePath,
 }
 

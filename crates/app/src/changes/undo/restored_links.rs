@@ -104,7 +104,7 @@ fn was_there(
     now.is_some_and(|now| ledger.was_there_before(now, edited))
 }
 
-/// Whether the change may bring back lines with links: of a note that is there, or of one that comes back from the trash.
+/// Whether the change may restore lines with links: of a note that is there, or of one that comes back from the trash.
 fn may_restore_links(change: &Change) -> bool {
     let after = match &change.act {
         ChangeAction::Replace { after, .. } | ChangeAction::Create { after, like: Some(_) } => {
