@@ -73,7 +73,12 @@ impl MissingFolders {
             return Ok(());
         }
         match folder.is_untold {
-            true if vault.file_id(&folder.path).is_some() => Ok(()),
+            // An empty folder may have stood there before.
+            true if vault.file_id(&folder.path).is_some()
+                && !vault.is_empty_folder(&folder.path) =>
+            {
+                Ok(())
+            }
             true => Err(StepError::parked_at(path)),
             false => Err(refusal(path, &folder.path)),
         }

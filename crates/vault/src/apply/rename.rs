@@ -70,11 +70,12 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepEr
         return Err(changed());
     }
     check_planned_file(intent, &here)?;
-    if way.is_folder_into_vault() {
-        // One that something came into stays, so that the place is taken.
-        let _ = there.remove_empty_folder();
+    match way.is_folder_into_vault() && there.is_empty_folder() {
+        true if !here.is_respelled_by(&there).map_err(StepError::failed)? => {
+            here.rename_over_empty_folder(&there).map_err(StepError::from_missing)?;
+        }
+        _ => carry(vault, intent, &here, &there)?,
     }
-    carry(vault, intent, &here, &there)?;
     if let Err(other) = check_planned_file(intent, &there) {
         // Another one took its name in that moment.
         carry(vault, intent, &there, &here).map_err(|_| StepError::parked_at(path))?;

@@ -150,6 +150,20 @@ impl DirEntry {
         remove.and_then(|()| fs::fsync(&self.folder)).map_err(|error| self.io_error(error))
     }
 
+    /// Gives a folder the name of an empty one, whose place it takes in one step; durable only after
+    /// [`DirEntry::sync_with`]. Something that came into that folder, or a file in its place, is in the way.
+    pub(crate) fn rename_over_empty_folder(&self, to: &Self) -> Result<(), VaultError> {
+        with_fault_points!("carry", self.rename_with_flags(to, RenameFlags::empty())).map_err(
+            |error| match error {
+                Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR => {
+                    VaultError::Exists { path: to.path.clone() }
+                }
+                Errno::INVAL => VaultError::IntoItself { path: self.path.clone() },
+                error => self.io_error(error),
+            },
+        )
+    }
+
     /// Gives what is here the name `to`, durable only after [`DirEntry::sync_with`]. Nothing may have
     /// that name.
     pub(crate) fn rename_to(&self, to: &Self) -> Result<(), VaultError> {

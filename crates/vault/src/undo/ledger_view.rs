@@ -139,9 +139,7 @@ impl LedgerView {
     pub(super) fn trace(&self, place: usize, path: &NotePath) -> Option<NoteTrace> {
         let mut trace = NoteTrace::start(place, self.effects.get(place)?, path);
         let mut from = place + 1;
-        while let Some((at, later)) =
-            self.next_on(&trace.path, trace.file, trace.trash_name.as_deref(), from)
-        {
+        while let Some((at, later)) = self.next_on(&trace.path, trace.file, None, from) {
             trace.apply_effect(at, later, &self.successions);
             from = at + 1;
         }

@@ -152,8 +152,6 @@ pub(super) struct NoteTrace {
     pub(super) is_gone: bool,
     /// The name in the trash under which it went there last, or its folder; `None` when it is not gone.
     pub(super) trash_name: Option<String>,
-    /// Whether another one went there under the same name since: the user had taken it out of there.
-    is_trash_name_reused: bool,
     /// The position in the ledger of the effect that trashed it, if it was trashed itself.
     pub(super) trashed_at: Option<usize>,
     /// The folder in the trash that has its place, if there is one.
@@ -197,7 +195,6 @@ impl NoteTrace {
             file: file_left(effect),
             is_gone,
             trash_name: effect.trashed.clone().filter(|_| is_gone),
-            is_trash_name_reused: false,
             trashed_at: (effect.kind == ChangeKind::Trash).then_some(place),
             trashed_folder: (effect.kind == ChangeKind::TrashFolder)
                 .then(|| FolderInTrash::new(effect)),
@@ -216,7 +213,6 @@ impl NoteTrace {
         match (effect.kind, &effect.target) {
             (ChangeKind::RenameFolder, Some(target)) => self.move_with_folder(effect, target),
             (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) => {
-                self.notice_trash_name(effect);
                 if !self.is_gone {
                     (self.is_gone, self.trash_name) = (true, effect.trashed.clone());
                 }
@@ -229,14 +225,13 @@ impl NoteTrace {
             (ChangeKind::Rename | ChangeKind::Replace | ChangeKind::Trash, target) => {
                 let path = target.as_ref().unwrap_or(&effect.path);
                 match self.relation(effect, successions) {
-                    EffectRelation::Other => self.notice_trash_name(effect),
+                    EffectRelation::Other => {}
                     EffectRelation::Same => {
                         self.continue_at(place, effect, path, file_left(effect))
                     }
                     EffectRelation::Unknown => self.continue_at(place, effect, path, None),
                 }
             }
-            (ChangeKind::TrashFolder, _) => self.notice_trash_name(effect),
             _ => {}
         }
     }
@@ -269,35 +264,25 @@ impl NoteTrace {
         self.is_gone = effect.kind == ChangeKind::Trash;
         self.trashed_at = self.is_gone.then_some(place);
         self.trash_name = effect.trashed.clone().filter(|_| self.is_gone);
-        self.is_trash_name_reused = false;
         self.trashed_folder = None;
         self.file = file;
         self.is_unrecorded &= is_unrecorded(effect);
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
     }
 
-    /// A note that was trashed and is restored under its name in the trash to the same place is the same note: undo
-    /// restores it so, also with links to where other notes went. A new note there is another one, and where two went
-    /// to the trash under one name, the text tells which one comes back.
+    /// A note that was trashed and is restored from the trash with the same text to the same place
+    /// is the same note: undo restores it so. A new note with that text there is another one.
     fn restore_from_trash(&mut self, effect: &Effect) {
         let is_it = self.trashed_at.is_some()
             && effect.trashed.is_some()
             && effect.trashed == self.trash_name
             && effect.path == self.path
             && effect.after.is_some()
-            && (effect.after == self.text || !self.is_trash_name_reused);
+            && effect.after == self.text;
         if is_it {
             (self.is_gone, self.trashed_at, self.file) = (false, None, effect.file);
             (self.trash_name, self.trashed_folder) = (None, None);
-            self.text.clone_from(&effect.after);
         }
-    }
-
-    /// Notices that another one went to the trash under the name of this note.
-    fn notice_trash_name(&mut self, effect: &Effect) {
-        let is_trashing = matches!(effect.kind, ChangeKind::Trash | ChangeKind::TrashFolder);
-        let is_same_name = self.trash_name.is_some() && self.trash_name == effect.trashed;
-        self.is_trash_name_reused |= is_trashing && is_same_name && self.trashed_at.is_some();
     }
 
     /// A note comes back with the folder with which it went, and not if it went before that, by itself or with

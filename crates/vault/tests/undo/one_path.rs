@@ -87,19 +87,6 @@ fn deleted_note_does_not_come_back_in_the_file_of_the_one_that_was_made_in_its_p
     assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
 }
 
-#[test]
-fn note_that_comes_back_under_a_name_of_the_trash_is_not_the_one_that_had_the_name_before() {
-    let mut world = world();
-    let edited = edit(&mut world, &[1, 20, 3, 4, 5]);
-    trash(&mut world);
-    world.add_note(&path("a.md"), vec![20, 71]);
-    let second = trash(&mut world);
-    assert_eq!(back(&mut world, &UndoRequest::undo([second])).conflicts, []);
-    let plan = back(&mut world, &UndoRequest::undo([edited.clone()]));
-    assert_eq!(plan.conflicts.len(), 1, "{plan:?}");
-    assert_eq!(world.notes[&path("a.md")].lines, [20, 71]);
-}
-
 /// Moves a note.
 fn rename(world: &mut SimulatedVault, from: &str, to: &str) -> EffectId {
     world.apply(&ChangeSet::one(Change::rename(path(from), path(to))), "turn");

@@ -24,17 +24,12 @@ pub(super) fn with_restored_links(
     let Some(graph) = graph else { return (plan.changes.clone(), Vec::new()) };
     let mut rewritten = rewritten_texts(vault, &graph, (ledger, plan), &groups);
     let paths = rewritten.keys().cloned().collect();
-    let with_links = |change: &Change| {
-        let (path, after) = (change.path.clone(), rewritten.remove(&change.path));
-        match (&change.act, after) {
-            (ChangeAction::Replace { before, .. }, Some(after)) => {
-                Change::replace(path, before.clone(), after)
-            }
-            (ChangeAction::Create { like, .. }, Some(after)) => {
-                Change::restore(path, after, like.clone())
-            }
-            _ => change.clone(),
-        }
+    let with_links = |change: &Change| match &change.act {
+        ChangeAction::Replace { before, .. } => rewritten
+            .remove(&change.path)
+            .map(|after| Change::replace(change.path.clone(), before.clone(), after))
+            .unwrap_or_else(|| change.clone()),
+        _ => change.clone(),
     };
     (plan.changes.changes().map(with_links).collect(), paths)
 }
@@ -104,14 +99,8 @@ fn was_there(
     now.is_some_and(|now| ledger.was_there_before(now, edited))
 }
 
-/// Whether the change may restore lines with links: of a note that is there, or of one that comes back from the trash.
 fn may_restore_links(change: &Change) -> bool {
-    let after = match &change.act {
-        ChangeAction::Replace { after, .. } | ChangeAction::Create { after, like: Some(_) } => {
-            after
-        }
-        _ => return false,
-    };
+    let ChangeAction::Replace { after, .. } = &change.act else { return false };
     change.path.is_markdown() && after.contains(&b'[')
 }
 
@@ -157,9 +146,8 @@ fn rewritten_texts(
         former.by_others =
             notes.iter().filter(is_by_others).map(|(path, _)| path.clone()).collect();
         for file in graph.after_restoring(notes.keys().cloned(), &former).files {
-            if let Some(change) = notes.get(&file.path) {
-                // All lines of a note that comes back are restored.
-                let before = change.before().unwrap_or_default();
+            let change = notes.get(&file.path);
+            if let Some((change, before)) = change.and_then(|one| Some((one, one.before()?))) {
                 let after = with_rewritten_lines(before, &file.before, &file.after);
                 // Without the links of the plan nothing may be left of it, and there would be nothing to redo.
                 let after = after.filter(|after| *after != file.before && *after != before);
