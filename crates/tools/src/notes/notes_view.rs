@@ -208,7 +208,8 @@ impl NotesView {
         let (vault, text, thing) = (self.vault.clone(), asked.to_owned(), from.cloned());
         let judged = run_blocking(move || match &thing {
             Some(FileOrFolder::File(from)) => vault.new_path_for_rename(from, &text),
-            Some(FileOrFolder::Folder(_)) | None => vault.new_folder(&text),
+            Some(FileOrFolder::Folder(from)) => vault.new_folder_for_rename(from, &text),
+            None => vault.new_folder(&text),
         });
         let path: NotePath = match judged.await? {
             Ok(path) => path.into(),

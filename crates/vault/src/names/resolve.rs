@@ -59,14 +59,31 @@ impl Vault {
         from: &NotePath,
         text: &str,
     ) -> Result<NewNotePath, VaultError> {
-        let asked = note_path(text)?;
-        match self.visible_new_path(&asked, NewPathKind::Moved(from)) {
+        self.renamed_path(from, &note_path(text)?, NewPathKind::Moved(from))
+    }
+
+    /// Judges `text` as the path that the folder `from` shall have, in the same way.
+    pub fn new_folder_for_rename(
+        &self,
+        from: &NotePath,
+        text: &str,
+    ) -> Result<NewNotePath, VaultError> {
+        self.renamed_path(from, &NotePath::parse(text)?, NewPathKind::Folder)
+    }
+
+    fn renamed_path(
+        &self,
+        from: &NotePath,
+        asked: &NotePath,
+        kind: NewPathKind<'_>,
+    ) -> Result<NewNotePath, VaultError> {
+        match self.visible_new_path(asked, kind) {
             // Not where `from` is to become a folder above itself.
             Err(VaultError::Exists { path })
                 if path == *from && asked.parts().count() == from.parts().count() =>
             {
                 let folder = from.folder().map(NotePath::parse).transpose()?;
-                Ok(NewNotePath::parse_in(folder.as_ref(), asked.name(), NewPathKind::Moved(from))?)
+                Ok(NewNotePath::parse_in(folder.as_ref(), asked.name(), kind)?)
             }
             judged => judged,
         }

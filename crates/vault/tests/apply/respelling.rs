@@ -140,6 +140,12 @@ fn folder_gets_another_spelling() {
     assert!(applied.problems.is_empty(), "{applied:?}");
     assert_eq!(names(&disk.top), ["Old", "links.md", "note.md"]);
     assert_eq!(fs::read(disk.top.join("Old/a.md")).unwrap(), b"a");
+    // An empty folder is not in its own way, and stays.
+    fs::create_dir(disk.top.join("empty")).unwrap();
+    let respelled = vec![Change::rename_folder(path("empty"), path("Empty"))];
+    let applied = apply(&vault, respelled, &MemoryLedger::default());
+    assert!(applied.problems.is_empty(), "{applied:?}");
+    assert_eq!(names(&disk.top), ["Empty", "Old", "links.md", "note.md"]);
 }
 
 #[test]

@@ -87,3 +87,27 @@ async fn a_folder_with_changed_files_is_not_deleted_again_and_the_reason_says_so
     assert!(!home.notes.root().join("Old").exists());
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_gets_a_name_that_differs_in_case_only() {
+    let (home, running, _) = app_after([move_to("Old/", "OLD")]).await;
+    let folders = || {
+        let entries = std::fs::read_dir(home.notes.root()).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+        names.retain(|name| !name.starts_with('.') && !name.ends_with(".md"));
+        names
+    };
+    assert_eq!(
+        (folders(), home.notes.read("OLD/Plan.md").as_str()),
+        (vec!["OLD".into()], NOTES[0].1)
+    );
+    assert_eq!(undo_message(&running, 0).await.conflicts, []);
+    assert_eq!(
+        (folders(), home.notes.read("Old/Plan.md").as_str()),
+        (vec!["Old".into()], NOTES[0].1)
+    );
+    // A link leads there in either spelling.
+    assert_eq!(home.notes.read("Links.md"), NOTES[1].1);
+    running.quit().await;
+}
