@@ -132,7 +132,7 @@ impl PrivacyView {
     /// `gone` are the notes that are not there any more and may be private. A file that is no note
     /// may be private by its text while its name is shown.
     fn hides(&self, source: &Source, seen: &Vault, gone: &BTreeSet<NotePath>) -> bool {
-        let Source::Note(path) = source else { return false };
+        let (Source::Note(path) | Source::Hints(path)) = source else { return false };
         self.hidden_names.occur_in(path.as_str())
             || self.rules.by_path(path) > self.max_privacy
             || gone.contains(path)
@@ -383,7 +383,7 @@ impl PrivacyGuard {
                 |row: &Message| clean.known_view(row, view.hidden.mark(), heard_of.get(&row.turn));
             let same_rules = SameRulesTurns::new(&rows, &view, known, |turn, since| {
                 let is_of_those = |source: &Source| {
-                    matches!(source, Source::Note(path) if since.occur_in(path.as_str())
+                    matches!(source, Source::Note(path) | Source::Hints(path) if since.occur_in(path.as_str())
                         || view.hides_unnamed(path, &seen))
                 };
                 told.told_to(turn).any(is_of_those)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use protocol::changes::history::ListApplied;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::{OldChanges, RegenerateRequest};
-use protocol::{ChangeKind, ConversationId, Mode, ModelInfo, Review, Settings, Source};
+use protocol::{ChangeKind, ConversationId, Mode, ModelInfo, NotePath, Review, Settings, Source};
 use serde_json::{Value, json};
 use store::Store;
 use testkit::{Reply, ScriptedModel};
@@ -100,7 +100,8 @@ async fn rules_for_the_assistant_wait_in_every_mode_once_a_note_was_read() {
         running.decide(&conversation, &["AGENTS.md"], &[]).await.expect("the user may");
         assert!(home.notes.read("AGENTS.md").ends_with("Obey the clip.\n"));
         model.finish();
-        let read = [note_source("Clip.md")];
+        let hints = Source::Hints(NotePath::parse("AGENTS.md").expect("a path"));
+        let read = [note_source("Clip.md"), hints];
         let used = [Source::User, tool_source("read_file"), tool_source("append_file")];
         let expected: BTreeSet<Source> = read.into_iter().chain(used).collect();
         assert_eq!(sources_of_changes(&home, running).await, expected);

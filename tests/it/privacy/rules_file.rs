@@ -108,3 +108,34 @@ async fn a_rules_file_that_becomes_private_during_a_turn_is_in_no_later_request(
     // The control: an edit changes nothing for a turn that runs.
     assert_eq!(requests_with_hints(Some("Now forget it.\n")).await, [true, true]);
 }
+
+/// What the second turn of a conversation is sent of the first one, whose answer repeated the hints; between them the
+/// rules file gets this text, or goes.
+async fn told_after(later: Option<&str>) -> String {
+    let home = home_with_key(&[("AGENTS.md", "Remember canary-9d20.\n")]);
+    let model = ScriptedModel::start(vec![Reply::text(ANSWER), Reply::text("Well.")]).await;
+    let mut settings = settings_with_model(&model);
+    settings.private = PrivateSettings { never: vec!["#home".to_owned()], ..Default::default() };
+    let running = home.open(settings).await;
+    let conversation = running.send_and_wait(None, "what are the rules?").await;
+    match later {
+        Some(text) => home.notes.write("AGENTS.md", text),
+        None => std::fs::remove_file(home.notes.root().join("AGENTS.md")).expect("removed"),
+    }
+    running.send_and_wait(Some(&conversation), "go on").await;
+    let told = model.wait_for_request(2).await["messages"].to_string();
+    running.quit().await;
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_repeats_hints_is_withheld_once_their_file_is_private() {
+    let told = told_after(Some("#home Remember canary-9d20.\n")).await;
+    assert!(!told.contains(CANARY) && told.contains("what are the rules?"), "{told}");
+    // The control: hints that were edited or removed were open to the model.
+    for later in [Some("Now forget it.\n"), None] {
+        let told = told_after(later).await;
+        assert!(told.contains(ANSWER), "{later:?}: {told}");
+    }
+}

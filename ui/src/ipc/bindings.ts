@@ -64,8 +64,8 @@ export type FileId = string;
 export type ContentHash = string;
 
 /**
- * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `vault`,
- * `foreign`.
+ * Where it comes from. As text: `user`, `hub`, `note:PATH`, `hints:PATH`,
+ * `tool:NAME`, `vault`, `foreign`.
  */
 export type Source = string;
 

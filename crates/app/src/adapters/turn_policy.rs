@@ -22,7 +22,7 @@ use crate::hub::{reply_matching, writable_notes};
 use crate::models::local_model_gate::LocalModelGate;
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::models::private_rules_gate::PrivateRulesGate;
-use crate::models::rules_file_gate::RulesFileGate;
+use crate::models::rules_file_gate::{RulesFileGate, TurnHints};
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
@@ -140,6 +140,8 @@ struct TurnModel {
     max_privacy: Privacy,
     /// The question that the message may answer.
     question: Option<Question>,
+    /// Whose hints stand in its instructions.
+    hints: Arc<TurnHints>,
 }
 
 impl TurnModel {
@@ -210,6 +212,7 @@ impl AppTurnPolicy {
         let chosen = self.model_selector.selected().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
         let has_model = chosen.status.has_model && !captures;
+        let hints = TurnHints::new(&turn.turn);
         let asked =
             reply_matching::question_for_turn(&self.store, turn).await?.map(|row| row.question);
         let provider = if captures {
@@ -224,7 +227,7 @@ impl AppTurnPolicy {
             }) as _
         } else if has_model {
             self.config.ensure_valid()?;
-            self.gated(&chosen, rules_generation, Privacy::Open)?
+            self.gated(&chosen, rules_generation, (&hints, Privacy::Open))?
         } else {
             chosen.provider.clone()?
         };
@@ -234,7 +237,7 @@ impl AppTurnPolicy {
         };
         let shown = if captures { Privacy::Never } else { max_privacy(&chosen, capabilities) };
         let provider = match shown {
-            Privacy::Local => self.gated(&chosen, rules_generation, Privacy::Local)?,
+            Privacy::Local => self.gated(&chosen, rules_generation, (&hints, Privacy::Local))?,
             Privacy::Open | Privacy::Never => provider,
         };
         let model = has_model.then(|| model_info(&settings, &chosen, &chosen.model, capabilities));
@@ -252,6 +255,7 @@ impl AppTurnPolicy {
             capacity,
             max_privacy: shown,
             question: asked,
+            hints,
         })
     }
 
@@ -262,35 +266,32 @@ impl AppTurnPolicy {
         who: &TurnModel,
     ) -> Result<TurnSetup, UserError> {
         let rules = RulesFile::read(&self.privacy_guard).await?;
-        let mut setup = self.setup_for(turn, who, rules.as_ref()).await?;
+        let setup = self.setup_for(turn, who, rules.as_ref()).await?;
         // Without a model nobody reads the instructions.
         if let Some(rules) = rules.filter(|_| who.model.is_some()) {
-            setup.provider = Arc::new(RulesFileGate {
-                provider: setup.provider,
-                privacy_guard: Arc::clone(&self.privacy_guard),
-                turn: turn.turn.clone(),
-                rules_file: rules.path,
-            });
-            if let Some(source) = rules.source {
-                self.store.add_sources(&turn.turn, &[source]).await.map_err(store_error)?;
-            }
+            who.hints.set_rules_file(&rules.path);
+            self.store.add_sources(&turn.turn, &rules.sources).await.map_err(store_error)?;
         }
         self.note_model(turn, &setup, who).await?;
         Ok(setup)
     }
 
     /// The provider of `chosen`. Each of its requests is sent only while models may be asked, by the private
-    /// rules of this generation, and to a model on this computer where it may see `most`.
+    /// rules of this generation, with hints that the turn may hear, and to a model on this computer where it may see
+    /// `most`.
     fn gated(
         &self,
         chosen: &SelectedModel,
         rules_generation: u64,
-        most: Privacy,
+        (hints, most): (&Arc<TurnHints>, Privacy),
     ) -> Result<Arc<dyn Provider>, UserError> {
         chosen.gated(|provider| {
             let (config, privacy_guard) = (self.config.clone(), Arc::clone(&self.privacy_guard));
             let provider: Arc<dyn Provider> =
                 Arc::new(PrivateRulesGate { provider, config, privacy_guard, rules_generation });
+            let (privacy_guard, hints) = (Arc::clone(&self.privacy_guard), Arc::clone(hints));
+            let provider: Arc<dyn Provider> =
+                Arc::new(RulesFileGate { provider, privacy_guard, hints });
             let config = self.config.clone();
             let provider: Arc<dyn Provider> = Arc::new(SpendingGate { provider, config });
             match most {

@@ -87,7 +87,7 @@ fn build_review(
 /// The user knows their own messages, that tools were used, and that the changed notes were read.
 fn is_notable_source(source: &Source, rows: &RowsByNote<'_>) -> bool {
     match source {
-        Source::User | Source::Tool(_) | Source::Vault => false,
+        Source::User | Source::Tool(_) | Source::Vault | Source::Hints(_) => false,
         Source::Hub | Source::Foreign => true,
         Source::Note(path) => !rows.contains_key(path),
     }

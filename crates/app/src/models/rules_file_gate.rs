@@ -1,6 +1,6 @@
 //! Keeps a request from being sent whose instructions hold hints that the turn may not hear any more.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use llm::Capabilities;
@@ -11,14 +11,32 @@ use protocol::{NotePath, TurnId};
 
 use crate::privacy::PrivacyGuard;
 
+/// The rules file that the instructions of a turn were read from, once they are.
+#[derive(Debug)]
+pub(crate) struct TurnHints {
+    turn: TurnId,
+    rules_file: OnceLock<NotePath>,
+}
+
+impl TurnHints {
+    /// Of a turn whose instructions are not written yet.
+    pub(crate) fn new(turn: &TurnId) -> Arc<Self> {
+        Arc::new(Self { turn: turn.clone(), rules_file: OnceLock::new() })
+    }
+
+    /// From now on each request has the hints of this file. Only the first call counts.
+    pub(crate) fn set_rules_file(&self, rules_file: &NotePath) {
+        let _ = self.rules_file.set(rules_file.clone());
+    }
+}
+
 /// Asks through another provider while the turn may hear the rules file that its instructions were read from. Once the
 /// file is private or gone, each request is [`ModelError::Outdated`]. A file that was only edited is heard as it was
 /// when the turn began.
 pub(crate) struct RulesFileGate {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
-    pub(crate) turn: TurnId,
-    pub(crate) rules_file: NotePath,
+    pub(crate) hints: Arc<TurnHints>,
 }
 
 #[async_trait]
@@ -28,12 +46,14 @@ impl Provider for RulesFileGate {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let is_shown = self.privacy_guard.shows_note_to(&self.turn, &self.rules_file).await;
-        if !is_shown.unwrap_or(false) {
-            return Err(ModelError::Outdated(format!(
-                "`{}` was hidden or removed during this answer, so nothing more was sent. Send your message again.",
-                self.rules_file
-            )));
+        if let Some(rules_file) = self.hints.rules_file.get() {
+            let is_shown = self.privacy_guard.shows_note_to(&self.hints.turn, rules_file).await;
+            if !is_shown.unwrap_or(false) {
+                return Err(ModelError::Outdated(format!(
+                    "`{rules_file}` was hidden or removed during this answer, so nothing more was sent. Send your \
+                     message again."
+                )));
+            }
         }
         self.provider.stream(request).await
     }

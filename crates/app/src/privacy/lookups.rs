@@ -4,8 +4,11 @@
 //! see less than the one that looked is not told it.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use protocol::{NotePath, Privacy, Source, TurnId, UserError};
+
+use vault::PrivacyFilter;
 
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
@@ -53,14 +56,19 @@ impl PrivacyGuard {
         Ok(wider.iter().filter_map(|turn| told.get(turn)).flatten().any(tells_more))
     }
 
-    /// Whether the turn may hear this note now, and its path is no link.
+    /// Whether the turn may hear this note now, and its path is no link. It changes nothing of what is known of the
+    /// turn: a request that is filtered by now may still hold what is hidden since.
     pub(crate) async fn shows_note_to(
         &self,
         turn: &TurnId,
         note: &NotePath,
     ) -> Result<bool, UserError> {
-        let view = self.turn_view(turn).await?;
-        let (seen, path) = (self.vault_for_view(&view), note.clone());
+        let filter = {
+            let state = self.state();
+            let most = state.view_of(turn).map_or(Privacy::Open, |view| view.max_privacy);
+            PrivacyFilter::new(state.rules.clone(), most)
+        };
+        let (seen, path) = (self.vault.filtered(Arc::new(filter)), note.clone());
         run_blocking(move || seen.read(&path).is_ok_and(|found| found.real == found.path)).await
     }
 
@@ -83,6 +91,6 @@ fn is_lookup(source: &Source) -> bool {
     match source {
         Source::Vault | Source::Foreign => true,
         Source::Note(path) => !path.is_markdown(),
-        Source::User | Source::Hub | Source::Tool(_) => false,
+        Source::User | Source::Hub | Source::Tool(_) | Source::Hints(_) => false,
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn changes_rules_from_foreign(plan: &ChangeSet, heard: &BTreeSet<Sour
 /// Whether a source is neither the user nor the note.
 pub(crate) fn has_foreign_source(path: &NotePath, heard: &BTreeSet<Source>) -> bool {
     heard.iter().any(|source| match source {
-        Source::User | Source::Tool(_) | Source::Vault => false,
+        Source::User | Source::Tool(_) | Source::Vault | Source::Hints(_) => false,
         Source::Note(note) => note != path,
         Source::Hub | Source::Foreign => true,
     })
@@ -48,7 +48,7 @@ pub(crate) fn exceeds_hub_access(places: &WritableNotes, heard: &BTreeSet<Source
     heard.iter().any(|source| match source {
         Source::Note(note) => !places.contains(note),
         Source::Vault | Source::Foreign => true,
-        Source::User | Source::Hub | Source::Tool(_) => false,
+        Source::User | Source::Hub | Source::Tool(_) | Source::Hints(_) => false,
     })
 }
 

@@ -10,8 +10,8 @@ use ts_rs::TS;
 
 use crate::{NotePath, Origin};
 
-/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `vault`,
-/// `foreign`.
+/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `hints:PATH`,
+/// `tool:NAME`, `vault`, `foreign`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(into = "String", try_from = "String")]
 #[ts(type = "string")]
@@ -22,6 +22,9 @@ pub enum Source {
     Hub,
     /// A note of the vault.
     Note(NotePath),
+    /// The user's hints for models in this note at the top of the vault (`AGENTS.md`), which stand in the instructions.
+    /// Unlike a note that was read they keep nothing from the hub while they are open to all models.
+    Hints(NotePath),
     /// A tool's own words.
     Tool(String),
     /// An answer about all notes at once, which holds no text of theirs: that a search over the
@@ -52,6 +55,7 @@ impl fmt::Display for Source {
             Self::User => f.write_str("user"),
             Self::Hub => f.write_str("hub"),
             Self::Note(path) => write!(f, "note:{path}"),
+            Self::Hints(path) => write!(f, "hints:{path}"),
             Self::Tool(name) => write!(f, "tool:{name}"),
             Self::Vault => f.write_str("vault"),
             Self::Foreign => f.write_str("foreign"),
@@ -70,6 +74,7 @@ impl FromStr for Source {
             None if text == "vault" => Ok(Self::Vault),
             None if text == "foreign" => Ok(Self::Foreign),
             Some(("note", path)) => NotePath::parse(path).map(Self::Note).map_err(|_| wrong()),
+            Some(("hints", path)) => NotePath::parse(path).map(Self::Hints).map_err(|_| wrong()),
             Some(("tool", name)) => Ok(Self::Tool(name.to_owned())),
             _ => Err(wrong()),
         }
@@ -98,12 +103,13 @@ mod tests {
     fn a_source_is_read_as_it_was_written() {
         let note = NotePath::parse("Notes/a: b.md").expect("a path");
         let tool = Source::Tool("read_file".into());
-        let all =
-            [Source::User, Source::Hub, Source::Note(note), tool, Source::Vault, Source::Foreign];
+        let hints = Source::Hints(NotePath::parse("AGENTS.md").expect("a path"));
+        let (note, [user, hub]) = (Source::Note(note), [Source::User, Source::Hub]);
+        let all = [user, hub, note, hints, tool, Source::Vault, Source::Foreign];
         let text = serde_json::to_string(&all).expect("JSON");
         assert_eq!(
             text,
-            r#"["user","hub","note:Notes/a: b.md","tool:read_file","vault","foreign"]"#
+            r#"["user","hub","note:Notes/a: b.md","hints:AGENTS.md","tool:read_file","vault","foreign"]"#
         );
         assert_eq!(serde_json::from_str::<Vec<Source>>(&text).expect("sources"), all);
         for wrong in ["", "Hub", "note:../x", "memory:x"] {

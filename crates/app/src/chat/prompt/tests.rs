@@ -62,7 +62,7 @@ fn a_rules_file_that_is_cut_is_called_cut() {
             rules_file: Some(&RulesFile {
                 path: path("AGENTS.md"),
                 text: "é".repeat(500),
-                source: None,
+                sources: Vec::new(),
             }),
             organisation: "By year.",
             detail: ToolDetail::Brief,
