@@ -140,7 +140,7 @@ struct TurnModel {
     max_privacy: Privacy,
     /// The question that the message may answer.
     question: Option<Question>,
-    /// Whose hints stand in its instructions.
+    /// Names the rules file once the instructions of the turn are written.
     hints: Arc<TurnHints>,
 }
 

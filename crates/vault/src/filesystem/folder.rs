@@ -90,7 +90,6 @@ impl FolderHandle {
 
     /// Whether nothing at all is in it. Where it cannot be listed, it counts as used.
     pub(crate) fn is_empty(&self) -> bool {
-        let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
         self.entries().is_ok_and(|mut entries| {
             entries.all(|entry| entry.is_ok_and(|entry| !is_entry(entry.file_name().to_bytes())))
         })
@@ -98,7 +97,6 @@ impl FolderHandle {
 
     /// Whether anything is in it.
     pub(crate) fn has_entries(&self) -> bool {
-        let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
         self.entries().is_ok_and(|mut entries| {
             entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name().to_bytes())))
         })
@@ -203,6 +201,11 @@ pub(crate) fn file_id_of(file: &impl AsFd) -> Result<FileId, Errno> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a listed name is an entry of the folder, not the folder itself or the one above it.
+fn is_entry(name: &[u8]) -> bool {
+    !matches!(name, b"." | b"..")
 }
 
 #[cfg(test)]
