@@ -30,8 +30,8 @@ use vault::{Applied, Vault, VaultError};
 /// How long programs wait between two writes, in milliseconds, and how often they save at least.
 const GAPS: [(u64, usize); 5] = [(0, 400), (5, 60), (50, 12), (250, 4), (1000, 2)];
 
-/// From this gap on a change fits between two saves. Where the gap is shorter, one that is tried meanwhile may be made
-/// only once the program has ended.
+/// From this gap on a change fits between two saves. Where the gap is shorter, only the change that is tried after the
+/// program has ended is sure to be made.
 const LONG_GAP: Duration = Duration::from_millis(50);
 
 /// Until then a program whose gap is long goes on to save where no change was made between two saves yet. Its least
@@ -229,7 +229,8 @@ fn save_again_and_again(
     (round, is_between_saves)
 }
 
-/// A program saves again and again; `change` changes the first line meanwhile, as often as it can.
+/// A program saves again and again; `change` changes the first line meanwhile, as often as it can, and once more when
+/// the program has ended.
 fn race(save: Save, gap: Duration, rounds: usize, change: fn(&Folder, &Vault) -> Attempt) -> Race {
     let folder = Folder::with(&[("note.md", "title\n\n\n\nend\n")]);
     let (vault, note) = (folder.vault(), folder.root.join("note.md"));
@@ -241,13 +242,17 @@ fn race(save: Save, gap: Duration, rounds: usize, change: fn(&Folder, &Vault) ->
             over.store(true, Ordering::Relaxed);
             saved
         });
-        while !over.load(Ordering::Relaxed) {
+        loop {
+            let is_last = over.load(Ordering::Relaxed);
             match change(&folder, &vault) {
                 Attempt::Made => {
                     made.fetch_add(1, Ordering::Relaxed);
                 }
                 Attempt::Overtaken => race.overtaken += 1,
                 Attempt::Left => {}
+            }
+            if is_last {
+                break;
             }
         }
         (race.saves, race.is_between_saves) = program.join().unwrap();
