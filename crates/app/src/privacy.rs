@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use index::{Index, IndexVersion};
 use protocol::notes::query::PrivateNote;
-use protocol::{Message, NotePath, Privacy, PrivateRules, Source, TurnId, UserError};
+use protocol::{Message, NotePath, Privacy, PrivateRules, Source, Timestamp, TurnId, UserError};
 use store::Store;
 use vault::{PrivacyFilter, Vault};
 
@@ -44,7 +44,7 @@ use history_filter::SameRulesTurns;
 use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;
-use turn_view_cache::{HiddenFiles, HiddenFilesLog, TurnViewCache};
+use turn_view_cache::{HiddenFiles, HiddenFilesLog, TurnViewCache, TurnViews};
 
 /// The sources of the text that each turn was told.
 pub(crate) type SourcesByTurn = HashMap<TurnId, BTreeSet<Source>>;
@@ -66,9 +66,9 @@ struct GuardState {
     rules: PrivateRules,
     /// Counts the changes of the rules.
     generation: u64,
-    running: HashMap<TurnId, Arc<PrivacyView>>,
+    running: HashMap<TurnId, TurnViews>,
     /// Ended turns whose messages somebody hears. One of them may run again before that is over.
-    replayed: HashMap<TurnId, Arc<PrivacyView>>,
+    replayed: HashMap<TurnId, TurnViews>,
     /// Those of them that hear something for the first time.
     first_time_turns: HashSet<TurnId>,
     turn_view_cache: TurnViewCache,
@@ -78,20 +78,14 @@ struct GuardState {
 }
 
 impl GuardState {
-    /// The view of a turn that runs; else that of its replay.
-    fn view_of(&self, turn: &TurnId) -> Option<Arc<PrivacyView>> {
-        self.running.get(turn).or_else(|| self.replayed.get(turn)).cloned()
+    /// The views of a turn that runs; else those of its replay.
+    fn views_of(&self, turn: &TurnId) -> Option<&TurnViews> {
+        self.running.get(turn).or_else(|| self.replayed.get(turn))
     }
 
-    /// Replaces the view of a turn that runs; else that of its replay.
-    fn replace_view(&mut self, turn: &TurnId, view: &Arc<PrivacyView>) {
-        let views = match self.running.contains_key(turn) {
-            true => &mut self.running,
-            false => &mut self.replayed,
-        };
-        if let Some(before) = views.get_mut(turn) {
-            *before = Arc::clone(view);
-        }
+    /// [`Self::views_of`], to be changed.
+    fn views_of_mut(&mut self, turn: &TurnId) -> Option<&mut TurnViews> {
+        self.running.get_mut(turn).or_else(|| self.replayed.get_mut(turn))
     }
 
     /// The view of a moment for which one was made already.
@@ -120,6 +114,8 @@ pub(crate) struct PrivacyView {
     generation: u64,
     hidden_names: HiddenNames,
     hidden: Arc<HiddenFiles>,
+    /// No file that was made earlier is missing in it.
+    made_at: Timestamp,
 }
 
 impl PrivacyView {
@@ -219,7 +215,7 @@ impl PrivacyGuard {
             state.turn_view_cache.begin(turn, view.hidden.mark(), now());
         }
         state.first_time_turns.insert(turn.clone());
-        state.running.insert(turn.clone(), view);
+        state.running.insert(turn.clone(), TurnViews::new(view));
         self.update_screen(&state);
         Ok(())
     }
@@ -238,10 +234,11 @@ impl PrivacyGuard {
         self.add_private_linking_notes(turn, &view).await?;
         let mut state = self.state();
         // From now on it may hear text that was hidden from it before.
-        if state.running.get(turn).is_some_and(|it| it.fingerprint() != view.fingerprint()) {
+        let before = state.running.get(turn);
+        if before.is_some_and(|it| it.of_request.fingerprint() != view.fingerprint()) {
             state.turn_view_cache.update(turn, view.hidden.mark(), now());
         }
-        state.running.insert(turn.clone(), view);
+        state.running.insert(turn.clone(), TurnViews::new(view));
         self.update_screen(&state);
         Ok(())
     }
@@ -251,7 +248,7 @@ impl PrivacyGuard {
     pub(crate) async fn begin_replay(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
         let view = self.view_for(most).await?;
         let mut state = self.state();
-        state.replayed.insert(turn.clone(), view);
+        state.replayed.insert(turn.clone(), TurnViews::new(view));
         self.update_screen(&state);
         Ok(())
     }
@@ -295,9 +292,9 @@ impl PrivacyGuard {
         run_blocking(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
     }
 
-    /// Whether the turn may hear everything.
+    /// Whether the next request of the turn may hold everything.
     pub(crate) async fn sees_everything(&self, turn: &TurnId) -> Result<bool, UserError> {
-        Ok(self.turn_view(turn).await?.hides_nothing())
+        Ok(self.view_for_request(turn).await?.hides_nothing())
     }
 
     /// A turn has ended.
@@ -308,15 +305,15 @@ impl PrivacyGuard {
         self.update_screen(&state);
     }
 
-    /// The messages as the turn may hear them, and a mark of all that is hidden from it, which is
-    /// empty when nothing is.
+    /// The messages as the next request of the turn may hold them, and a mark of all that is hidden from it,
+    /// which is empty when nothing is.
     pub(crate) async fn redact_for_turn(
         &self,
         turn: &TurnId,
         rows: Vec<Message>,
         sources: &SourcesByTurn,
     ) -> Result<(Vec<Message>, String), UserError> {
-        let view = self.turn_view(turn).await?;
+        let view = self.view_for_request(turn).await?;
         let told = self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
         {
@@ -416,33 +413,12 @@ impl PrivacyGuard {
         self.vault.filtered(Arc::new(PrivacyFilter::new(view.rules.clone(), view.max_privacy)))
     }
 
-    /// The notes that the current rules hide from the turn.
-    async fn turn_view(&self, turn: &TurnId) -> Result<Arc<PrivacyView>, UserError> {
-        let (running, generation) = {
-            let state = self.state();
-            (state.view_of(turn), state.generation)
-        };
-        let Some(view) = running else { return self.view_for(Privacy::Open).await };
-        // Without an index every note would be looked into, for each request.
-        if view.generation == generation && self.index.version().is_none() {
-            return Ok(view);
-        }
-        let fresh = self.view_for(view.max_privacy).await?;
-        if fresh.fingerprint() != view.fingerprint() {
-            let mut state = self.state();
-            // Until now other notes were hidden from it.
-            state.turn_view_cache.update(turn, fresh.hidden.mark(), now());
-            state.replace_view(turn, &fresh);
-        }
-        Ok(fresh)
-    }
-
     async fn view_for(&self, most: Privacy) -> Result<Arc<PrivacyView>, UserError> {
         let (rules, generation) = {
             let state = self.state();
             (state.rules.clone(), state.generation)
         };
-        let moment = self.index.version();
+        let (moment, made_at) = (self.index.version(), now());
         if let Some(view) = self.state().cached_view(moment.as_ref(), generation, most) {
             return Ok(view);
         }
@@ -466,8 +442,9 @@ impl PrivacyGuard {
             view.await?.map_err(|error| note_error(&error))?;
         let mut state = self.state();
         let hidden = state.hidden_files.add(most, digests, hidden);
-        let view =
-            Arc::new(PrivacyView { rules, max_privacy: most, generation, hidden_names, hidden });
+        let max_privacy = most;
+        let view = PrivacyView { rules, max_privacy, generation, hidden_names, hidden, made_at };
+        let view = Arc::new(view);
         state.cache_view(moment, &view);
         Ok(view)
     }
@@ -491,7 +468,7 @@ pub(crate) enum Redaction {
 
 fn strictest_privacy(state: &GuardState) -> Privacy {
     let views = state.running.values().chain(state.replayed.values());
-    views.map(|view| view.max_privacy).min().unwrap_or_default()
+    views.map(|views| views.of_request.max_privacy).min().unwrap_or_default()
 }
 
 fn places(rules: &PrivateRules, most: Privacy) -> Vec<String> {

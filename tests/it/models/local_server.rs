@@ -71,6 +71,8 @@ struct LlamaState {
     replies: Mutex<VecDeque<Value>>,
     /// The bodies that were sent for an answer, and whether each was answered.
     chats: Mutex<Vec<(Value, bool)>>,
+    /// Runs with the number of each request for an answer, from zero on, before it is answered.
+    before_answer: Mutex<Option<Box<dyn FnMut(usize) + Send>>>,
 }
 
 impl FakeLlamaServer {
@@ -78,7 +80,12 @@ impl FakeLlamaServer {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let says = Mutex::new(says.iter().cloned().collect());
-        let state = Arc::new(LlamaState { started, replies: says, chats: Mutex::default() });
+        let state = Arc::new(LlamaState {
+            started,
+            replies: says,
+            chats: Mutex::default(),
+            before_answer: Mutex::default(),
+        });
         let router = Router::new().fallback(handle_request).with_state(Arc::clone(&state));
         let mut serving = JoinSet::new();
         serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
@@ -88,6 +95,12 @@ impl FakeLlamaServer {
     pub(crate) fn settings(&self) -> Settings {
         let (provider, base_url) = (ProviderKind::OpenAi, self.url.clone());
         Settings { provider, base_url, model: MODEL.into(), ..Settings::default() }
+    }
+
+    /// From now on this runs with the number of each request for an answer, from zero on, before it is answered.
+    pub(crate) fn before_answer(&self, run: impl FnMut(usize) + Send + 'static) {
+        let mut before = self.shared.before_answer.lock().unwrap_or_else(PoisonError::into_inner);
+        *before = Some(Box::new(run));
     }
 
     pub(crate) fn chat_requests(&self) -> Vec<(Value, bool)> {
@@ -134,7 +147,14 @@ fn answer_chat(asked: &LlamaState, body: &Bytes) -> LlamaResponse {
     let prompt = prompt * 10 / asked.started.bytes_per_token_tenths;
     let prompt = u32::try_from(prompt).expect("a number");
     let fits = prompt < asked.started.window;
-    asked.chats.lock().unwrap_or_else(PoisonError::into_inner).push((sent, fits));
+    let number = {
+        let mut chats = asked.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        chats.push((sent, fits));
+        chats.len() - 1
+    };
+    if let Some(run) = &mut *asked.before_answer.lock().unwrap_or_else(PoisonError::into_inner) {
+        run(number);
+    }
     if !fits {
         let n_ctx = asked.started.window;
         let message = format!(

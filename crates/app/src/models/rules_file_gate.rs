@@ -1,4 +1,4 @@
-//! Keeps a request from being sent whose instructions hold hints that the turn may not hear any more.
+//! Keeps a request from being sent that holds what was hidden from its turn since it was made.
 
 use std::sync::{Arc, OnceLock};
 
@@ -30,9 +30,12 @@ impl TurnHints {
     }
 }
 
-/// Asks through another provider while the turn may hear the rules file that its instructions were read from. Once the
-/// file is private or gone, each request is [`ModelError::Outdated`]. A file that was only edited is heard as it was
+/// Asks through another provider while nothing is hidden from the turn that its last filtered history may show, and the
+/// turn may hear the rules file that its instructions were read from. Else each request is [`ModelError::Outdated`],
+/// until the history is filtered again and the rules file is back. A rules file that was only edited is heard as it was
 /// when the turn began.
+///
+/// One answer may take several requests: a call is repaired, or asked for again without tools.
 pub(crate) struct RulesFileGate {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
@@ -46,8 +49,15 @@ impl Provider for RulesFileGate {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let turn = &self.hints.turn;
+        if !self.privacy_guard.is_request_current(turn).await.unwrap_or(false) {
+            return Err(ModelError::Outdated(
+                "A note became private during this answer, so nothing more was sent. Send your message again."
+                    .to_owned(),
+            ));
+        }
         if let Some(rules_file) = self.hints.rules_file.get() {
-            let is_shown = self.privacy_guard.shows_note_to(&self.hints.turn, rules_file).await;
+            let is_shown = self.privacy_guard.shows_note_to(turn, rules_file).await;
             if !is_shown.unwrap_or(false) {
                 return Err(ModelError::Outdated(format!(
                     "`{rules_file}` was hidden or removed during this answer, so nothing more was sent. Send your \

@@ -4,14 +4,10 @@
 //! see less than the one that looked is not told it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use protocol::{NotePath, Privacy, Source, TurnId, UserError};
-
-use vault::PrivacyFilter;
+use protocol::{Privacy, Source, TurnId, UserError};
 
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
-use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
 impl PrivacyGuard {
@@ -54,22 +50,6 @@ impl PrivacyGuard {
             other => is_lookup(other),
         };
         Ok(wider.iter().filter_map(|turn| told.get(turn)).flatten().any(tells_more))
-    }
-
-    /// Whether the turn may hear this note now, and its path is no link. It changes nothing of what is known of the
-    /// turn: a request that is filtered by now may still hold what is hidden since.
-    pub(crate) async fn shows_note_to(
-        &self,
-        turn: &TurnId,
-        note: &NotePath,
-    ) -> Result<bool, UserError> {
-        let filter = {
-            let state = self.state();
-            let most = state.view_of(turn).map_or(Privacy::Open, |view| view.max_privacy);
-            PrivacyFilter::new(state.rules.clone(), most)
-        };
-        let (seen, path) = (self.vault.filtered(Arc::new(filter)), note.clone());
-        run_blocking(move || seen.read(&path).is_ok_and(|found| found.real == found.path)).await
     }
 
     async fn known_max_privacy(

@@ -6,7 +6,13 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use protocol::{Message, NotePath, Privacy, Timestamp, TurnId};
+use protocol::{Message, NotePath, Privacy, Timestamp, TurnId, UserError};
+use vault::PrivacyFilter;
+
+use super::replaced_notes::by_file_clock;
+use super::{PrivacyGuard, PrivacyView};
+use crate::support::blocking::run_blocking;
+use crate::support::clock::now;
 
 /// The number of turns that are remembered. Those before are judged by what stands in them, as
 /// after a restart.
@@ -107,9 +113,19 @@ struct TurnRedaction {
     view: ViewMark,
     /// The notes that were gone and might be private; `None` before it heard anything.
     gone: Option<Arc<BTreeSet<NotePath>>>,
-    since: Option<Timestamp>,
+    since: ViewStart,
     /// Its view before that; `None` where other rules or another level held by then, or nobody knows.
     first: Option<FirstView>,
+}
+
+/// From when on all that a turn hears is without what its view hides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ViewStart {
+    TurnStart,
+    /// In messages that were made after this.
+    After(Timestamp),
+    /// The request that the model answers was filtered by another view.
+    NextRequest,
 }
 
 /// All that was hidden from a turn from its beginning on.
@@ -140,16 +156,33 @@ impl TurnViewCache {
             Some(_) => self.update(turn, view, now),
             None => {
                 let first = Some(FirstView { epoch: view.epoch, gone: None });
-                self.insert(turn, TurnRedaction { view, gone: None, since: None, first });
+                self.insert(
+                    turn,
+                    TurnRedaction { view, gone: None, since: ViewStart::TurnStart, first },
+                );
             }
         }
     }
 
     /// From now on it is this that is hidden from the turn.
     pub(super) fn update(&mut self, turn: &TurnId, view: ViewMark, now: Timestamp) {
+        self.set_view(turn, view, ViewStart::After(now));
+    }
+
+    /// This is what the tools of the turn hide by now. The model that answers may have heard more.
+    fn update_at_next_request(&mut self, turn: &TurnId, view: ViewMark) {
+        self.set_view(turn, view, ViewStart::NextRequest);
+    }
+
+    /// Whether the view of the turn holds from its next request on only.
+    fn waits_for_request(&self, turn: &TurnId) -> bool {
+        self.turns.get(turn).is_some_and(|known| known.since == ViewStart::NextRequest)
+    }
+
+    fn set_view(&mut self, turn: &TurnId, view: ViewMark, since: ViewStart) {
         let before = self.turns.get(turn).filter(|before| before.view.rules == view.rules);
         let first = before.and_then(|before| before.first.clone());
-        self.insert(turn, TurnRedaction { view, gone: None, since: Some(now), first });
+        self.insert(turn, TurnRedaction { view, gone: None, since, first });
     }
 
     /// From now on text of these notes, which are gone, is hidden from the turn as well.
@@ -161,7 +194,7 @@ impl TurnViewCache {
     ) {
         let Some(hidden) = self.turns.get_mut(turn) else { return };
         if hidden.gone.as_ref().is_some_and(|before| before != gone) {
-            hidden.since = Some(now);
+            hidden.since = ViewStart::After(now);
         }
         if let Some(first) = &mut hidden.first {
             first.narrow(gone);
@@ -181,7 +214,11 @@ impl TurnViewCache {
         let Some(hidden) = known.filter(|hidden| hidden.view.rules == present.rules) else {
             return KnownView::Unknown;
         };
-        let is_last = hidden.since.is_none_or(|since| message.at > since);
+        let is_last = match hidden.since {
+            ViewStart::TurnStart => true,
+            ViewStart::After(since) => message.at > since,
+            ViewStart::NextRequest => false,
+        };
         let (epoch, hid) = match &hidden.first {
             _ if is_last => (hidden.view.epoch, hidden.gone.as_ref()),
             Some(first) => (first.epoch, first.gone.as_ref()),
@@ -191,7 +228,7 @@ impl TurnViewCache {
         if epoch > present.epoch || gone.is_some_and(|gone| !gone.iter().all(was_gone)) {
             return KnownView::Unknown;
         }
-        match is_last && hidden.view.files == present.files {
+        match is_last && hidden.view.epoch == present.epoch {
             true => KnownView::Same,
             false => KnownView::SameRules { epoch },
         }
@@ -206,6 +243,104 @@ impl TurnViewCache {
         {
             self.turns.remove(&oldest);
         }
+    }
+}
+
+/// The views of a turn that runs or is replayed.
+pub(super) struct TurnViews {
+    /// The one by which its last request was filtered, or its next one will be.
+    pub(super) of_request: Arc<PrivacyView>,
+    /// The newest one, by which its tools were answered.
+    newest: Arc<PrivacyView>,
+}
+
+impl TurnViews {
+    pub(super) fn new(view: Arc<PrivacyView>) -> Self {
+        Self { of_request: Arc::clone(&view), newest: view }
+    }
+}
+
+impl PrivacyGuard {
+    /// The notes that the current rules hide from the turn. Until its next request the model may still hear what the
+    /// view of the last one showed.
+    pub(super) async fn turn_view(&self, turn: &TurnId) -> Result<Arc<PrivacyView>, UserError> {
+        let (newest, generation) = {
+            let state = self.state();
+            (state.views_of(turn).map(|views| Arc::clone(&views.newest)), state.generation)
+        };
+        let Some(view) = newest else { return self.view_for(Privacy::Open).await };
+        // Without an index every note would be looked into, for each request.
+        if view.generation == generation && self.index.version().is_none() {
+            return Ok(view);
+        }
+        let fresh = self.view_for(view.max_privacy).await?;
+        let mut state = self.state();
+        if let Some(views) = state.views_of_mut(turn) {
+            let is_other = fresh.fingerprint() != views.newest.fingerprint();
+            views.newest = Arc::clone(&fresh);
+            if is_other {
+                state.turn_view_cache.update_at_next_request(turn, fresh.hidden.mark());
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// [`Self::turn_view`], by which the next request of the turn is filtered.
+    pub(super) async fn view_for_request(
+        &self,
+        turn: &TurnId,
+    ) -> Result<Arc<PrivacyView>, UserError> {
+        let view = self.turn_view(turn).await?;
+        let mut state = self.state();
+        if state.turn_view_cache.waits_for_request(turn) {
+            state.turn_view_cache.update(turn, view.hidden.mark(), now());
+        }
+        if let Some(views) = state.views_of_mut(turn) {
+            views.of_request = Arc::clone(&view);
+        }
+        Ok(view)
+    }
+
+    /// Whether the request that was filtered last for the turn may be sent. It may not once other rules hold, or a file
+    /// is hidden that its view showed. A file that was made since then at a private place does not count: no request
+    /// can hold its text.
+    pub(crate) async fn is_request_current(&self, turn: &TurnId) -> Result<bool, UserError> {
+        let before = {
+            let state = self.state();
+            let Some(views) = state.views_of(turn) else { return Ok(true) };
+            if views.of_request.generation != state.generation {
+                return Ok(false);
+            }
+            Arc::clone(&views.of_request)
+        };
+        let view = self.turn_view(turn).await?;
+        let since = view.hidden.hidden_since(before.hidden.mark().epoch);
+        let (by_path, by_text): (Vec<NotePath>, Vec<NotePath>) =
+            since.cloned().partition(|path| view.rules.by_path(path) > view.max_privacy);
+        if by_path.is_empty() || !by_text.is_empty() {
+            return Ok(by_text.is_empty());
+        }
+        let (vault, known_until) = (self.vault.unfiltered(), by_file_clock(before.made_at));
+        let is_new = move |path: &NotePath| {
+            let born = vault.file_id(path).and_then(|file| file.born);
+            born.is_some_and(|born| born / 1_000_000 > known_until.0)
+        };
+        run_blocking(move || by_path.iter().all(is_new)).await
+    }
+
+    /// Whether the turn may hear this note now, and its path is no link.
+    pub(crate) async fn shows_note_to(
+        &self,
+        turn: &TurnId,
+        note: &NotePath,
+    ) -> Result<bool, UserError> {
+        let filter = {
+            let state = self.state();
+            let most = state.views_of(turn).map_or(Privacy::Open, |it| it.newest.max_privacy);
+            PrivacyFilter::new(state.rules.clone(), most)
+        };
+        let (seen, path) = (self.vault.filtered(Arc::new(filter)), note.clone());
+        run_blocking(move || seen.read(&path).is_ok_and(|found| found.real == found.path)).await
     }
 }
 

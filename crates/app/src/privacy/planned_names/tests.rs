@@ -34,6 +34,7 @@ fn view() -> PrivacyView {
         generation: 0,
         hidden_names: HiddenNames::new(&[], &[]),
         hidden: Arc::default(),
+        made_at: protocol::Timestamp(0),
     }
 }
 

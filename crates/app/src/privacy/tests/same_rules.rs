@@ -1,6 +1,7 @@
 //! Turns that ran under the present rules while other files were hidden.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use super::*;
 
@@ -119,4 +120,44 @@ async fn an_answer_after_a_turn_that_named_a_note_is_withheld_once_the_note_is_p
         let told = heard(&guard, Privacy::Open, story("Open.md", "title: x")).await;
         assert_eq!(told.contains("As I said"), !is_tagged, "{told}");
     }
+}
+
+/// What turn `three` hears of the answer of turn `one`, which was sent a request while a note was open. While the model
+/// answered, the note became private or not, and the names in a result of turn `one` were redacted; then the answer
+/// came, after one more request if `is_filtered_again`.
+async fn heard_of_answer(is_tagged: bool, is_filtered_again: bool) -> String {
+    let (folder, vault) = folder();
+    let data = tempfile::tempdir().expect("a folder");
+    let index = Index::new(&vault, same_rules(), data.path());
+    index.catch_up(&AtomicBool::new(false)).expect("an index");
+    let guard = PrivacyGuard::new(&vault, &index, same_rules());
+    let one = TurnId::from("one");
+    guard.begin(&one, Privacy::Open).await.expect("begun");
+    let none = SourcesByTurn::new();
+    guard.redact_for_turn(&one, Vec::new(), &none).await.expect("heard");
+    assert!(guard.is_request_current(&one).await.expect("known"));
+    if is_tagged {
+        write_note(folder.path(), "Open.md", "---\ntags: [home]\n---\n");
+        index.catch_up(&AtomicBool::new(false)).expect("an index");
+    }
+    assert_eq!(guard.is_request_current(&one).await.expect("known"), !is_tagged);
+    guard.redact_names(&one, "changed Open.md".to_owned()).await.expect("told");
+    assert_eq!(guard.is_request_current(&one).await.expect("known"), !is_tagged, "asked again");
+    if is_filtered_again {
+        guard.redact_for_turn(&one, Vec::new(), &none).await.expect("heard");
+        assert!(guard.is_request_current(&one).await.expect("known"));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let answer = MessagePart::Text { text: format!("Open.md: {CANARY}") };
+    let rows = vec![row("one", Role::Assistant, answer)];
+    guard.end(&one);
+    heard(&guard, Privacy::Open, rows).await
+}
+
+#[tokio::test]
+async fn an_answer_to_a_request_from_before_its_note_became_private_is_withheld() {
+    assert!(!heard_of_answer(true, false).await.contains(CANARY));
+    assert!(heard_of_answer(false, false).await.contains(CANARY), "the control: it is open");
+    let told = heard_of_answer(true, true).await;
+    assert!(told.contains(CANARY), "the control: the request did not hold the note, {told}");
 }
