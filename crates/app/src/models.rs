@@ -5,7 +5,7 @@ pub(crate) mod context_use;
 pub(crate) mod local_model_gate;
 pub(crate) mod permissions;
 pub(crate) mod private_rules_gate;
-pub(crate) mod rules_file_gate;
+pub(crate) mod request_privacy_gate;
 pub(crate) mod selection;
 pub(crate) mod spending;
 pub(crate) mod tool_support;

@@ -22,7 +22,7 @@ use crate::hub::{reply_matching, writable_notes};
 use crate::models::local_model_gate::LocalModelGate;
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::models::private_rules_gate::PrivateRulesGate;
-use crate::models::rules_file_gate::{RulesFileGate, TurnHints};
+use crate::models::request_privacy_gate::{RequestPrivacyGate, TurnHints};
 use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
@@ -291,7 +291,7 @@ impl AppTurnPolicy {
                 Arc::new(PrivateRulesGate { provider, config, privacy_guard, rules_generation });
             let (privacy_guard, hints) = (Arc::clone(&self.privacy_guard), Arc::clone(hints));
             let provider: Arc<dyn Provider> =
-                Arc::new(RulesFileGate { provider, privacy_guard, hints });
+                Arc::new(RequestPrivacyGate { provider, privacy_guard, hints });
             let config = self.config.clone();
             let provider: Arc<dyn Provider> = Arc::new(SpendingGate { provider, config });
             match most {

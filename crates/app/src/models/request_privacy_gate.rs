@@ -36,14 +36,14 @@ impl TurnHints {
 /// when the turn began.
 ///
 /// One answer may take several requests: a call is repaired, or asked for again without tools.
-pub(crate) struct RulesFileGate {
+pub(crate) struct RequestPrivacyGate {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) privacy_guard: Arc<PrivacyGuard>,
     pub(crate) hints: Arc<TurnHints>,
 }
 
 #[async_trait]
-impl Provider for RulesFileGate {
+impl Provider for RequestPrivacyGate {
     fn server_id(&self) -> String {
         self.provider.server_id()
     }
