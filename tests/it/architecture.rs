@@ -7,6 +7,7 @@ mod dependencies;
 mod doc_comments;
 mod fixtures;
 mod fuzzing;
+mod import_cycles;
 mod licenses;
 mod naming;
 mod retired_terms;
