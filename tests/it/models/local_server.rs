@@ -72,8 +72,10 @@ struct LlamaState {
     /// The bodies that were sent for an answer, and whether each was answered.
     chats: Mutex<Vec<(Value, bool)>>,
     /// Runs with the number of each request for an answer, from zero on, before it is answered.
-    before_answer: Mutex<Option<Box<dyn FnMut(usize) + Send>>>,
+    before_answer: Mutex<Option<Box<BeforeAnswer>>>,
 }
+
+type BeforeAnswer = dyn FnMut(usize) + Send;
 
 impl FakeLlamaServer {
     pub(crate) async fn start(started: LlamaOptions, says: &[Value]) -> Self {
