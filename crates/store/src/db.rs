@@ -9,6 +9,7 @@ pub(crate) mod open;
 #[cfg(test)]
 pub(crate) mod query_plans;
 pub(crate) mod row_ext;
+pub(crate) mod store;
 pub(crate) mod transaction;
 pub(crate) mod vacuum;
 pub(crate) mod writer;

@@ -29,13 +29,6 @@ mod error;
 mod hub;
 mod turns;
 
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use db::writer::Writer;
-use sqlx::SqlitePool;
-
 pub use changes::change_set::{DecisionRow, OpenChangeSet};
 pub use changes::earlier_plan::EarlierPlan;
 pub use changes::effect::CallEffect;
@@ -50,6 +43,7 @@ pub use conversations::branch::{OpenedTurn, TurnPlace};
 pub use conversations::export::{ConversationOutline, ExportedBranch, ExportedCall, ExportedTurn};
 pub use conversations::title_queue::EndedConversation;
 pub use db::loss_detection::LostDatabase;
+pub use db::store::Store;
 pub use error::StoreError;
 pub use hub::approvals::ApprovalOutcome;
 pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow, id_at_hub};
@@ -58,13 +52,3 @@ pub use turns::compaction::CompactionRow;
 pub use turns::message::TurnTimes;
 pub use turns::question::AnswerableQuestion;
 pub use turns::turn::TurnChanges;
-
-/// The database of one vault. Clones share it; one process at a time may hold it.
-#[derive(Debug, Clone)]
-pub struct Store {
-    file: Arc<Path>,
-    writer: Arc<Writer>,
-    readers: SqlitePool,
-    /// Set when the readers must stop what they do.
-    stop_reading: Arc<AtomicBool>,
-}
