@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use super::command::{CommandContext, CommandEntry, NextStep, TypedCommand};
 use crate::commands::dialog::replies;
 
 const TOOL: &str = "show_changes";

@@ -1,6 +1,7 @@
 //! `help`: what can be typed.
 
-use super::{COMMANDS, CommandContext, CommandEntry, NextStep, TypedCommand};
+use super::command::{CommandContext, CommandEntry, NextStep, TypedCommand};
+use super::table::COMMANDS;
 
 pub(super) const ENTRY: CommandEntry = CommandEntry {
     word: "help",

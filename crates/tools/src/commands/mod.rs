@@ -10,10 +10,13 @@ use futures_util::{StreamExt as _, stream};
 use llm::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall};
 use llm::provider::{ModelStream, Provider};
 use protocol::{CallId, TokenUsage};
-use serde_json::{Value, json};
+
+use command::{CommandContext, NextStep};
 
 mod changes;
+mod command;
 mod help;
+mod table;
 
 /// The provider for those who have no model connected.
 pub struct CommandProvider {
@@ -58,95 +61,6 @@ impl Provider for CommandProvider {
         };
         let stopped = ModelEvent::Stopped { reason, usage: TokenUsage::default() };
         Ok(stream::iter([Ok(event), Ok(stopped)]).boxed())
-    }
-}
-
-/// A command that was understood.
-trait TypedCommand {
-    /// The next step, from the calls since the command (or the answer) was typed.
-    fn next(&self, context: &CommandContext<'_>) -> NextStep;
-
-    /// Takes the note that the user chose when several had the name.
-    fn choose_note(&mut self, _note: String) {}
-}
-
-/// A row of the table of commands.
-struct CommandEntry {
-    /// The word it begins with.
-    word: &'static str,
-    /// How it is typed.
-    usage: &'static str,
-    /// The description for the user.
-    description: &'static str,
-    /// The tool it needs; a command exists because its tool exists.
-    tool: Option<&'static str>,
-    /// Reads what follows the word; `None` when that is not its form.
-    parse: fn(&str) -> Option<Box<dyn TypedCommand>>,
-}
-
-/// All commands, in the order that `help` shows them.
-const COMMANDS: [CommandEntry; 14] = [
-    queries::find::ENTRY,
-    queries::open::ENTRY,
-    queries::list::ENTRY,
-    edits::new::ENTRY,
-    edits::append::ENTRY,
-    edits::replace::ENTRY,
-    edits::move_note::ENTRY,
-    edits::delete::ENTRY,
-    queries::tags::ENTRY,
-    queries::links::ENTRY,
-    queries::tasks::ENTRY,
-    edits::today::ENTRY,
-    changes::ENTRY,
-    help::ENTRY,
-];
-
-/// The view of a command on its dialog.
-struct CommandContext<'a> {
-    /// Calls of this command that have results, in order.
-    calls: Vec<CompletedCall<'a>>,
-    /// The tools on offer.
-    tools: Vec<&'a str>,
-    /// The date here.
-    today: jiff::civil::Date,
-}
-
-/// A call and its result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct CompletedCall<'a> {
-    tool: &'a str,
-    output: &'a str,
-    is_error: bool,
-}
-
-/// The next step of a command.
-#[derive(Debug, PartialEq)]
-enum NextStep {
-    /// Text, and the turn is over.
-    Say(String),
-    /// A call, as if a model had made it.
-    Call { tool: &'static str, arguments: Value },
-}
-
-impl NextStep {
-    fn call(tool: &'static str, arguments: Value) -> Self {
-        Self::Call { tool, arguments }
-    }
-
-    fn ask(message: &str, options: &[String]) -> Self {
-        let arguments = json!({ "message": message, "is_question": true, "options": options });
-        Self::call("send_message", arguments)
-    }
-
-    /// A call of a tool that is not on offer here becomes text.
-    fn if_offered(self, context: &CommandContext<'_>) -> Self {
-        match self {
-            Self::Call { tool, .. } if !context.tools.contains(&tool) => {
-                Self::Say(format!("This isn’t possible here: `{tool}` isn’t allowed."))
-            }
-            offered => offered,
-        }
     }
 }
 

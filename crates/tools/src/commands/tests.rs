@@ -3,7 +3,9 @@
 use llm::model::{ContentBlock, ModelMessage, ToolSpec};
 use proptest::prelude::*;
 use protocol::Role;
+use serde_json::{Value, json};
 
+use super::command::CompletedCall;
 use super::dialog::parse;
 use super::*;
 use crate::tests::fixture::still_now;

@@ -13,8 +13,9 @@ use crate::notes::notes_view::NotesView;
 use crate::notes::shown_lines::require_shown;
 use crate::ports::conversation_archive::ConversationArchive;
 use crate::text::text_encoding::decode;
+use crate::write_tools::edit::freshness::Freshness;
 use crate::write_tools::edit::section::{SectionEdit, SectionPart};
-use crate::write_tools::edit::{Freshness, NoteEdit, plan_edit};
+use crate::write_tools::edit::{NoteEdit, plan_edit};
 
 /// Changes the text under one heading of a note, or one block with an id. The heading itself stays.
 /// Read the note first.

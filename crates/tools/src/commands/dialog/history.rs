@@ -3,7 +3,8 @@
 use llm::model::{ContentBlock, ModelMessage, ToolCall};
 use protocol::{CallId, Role};
 
-use crate::commands::{COMMANDS, CompletedCall};
+use crate::commands::command::CompletedCall;
+use crate::commands::table::COMMANDS;
 
 /// The command that is under way.
 #[derive(Debug, PartialEq, Eq)]

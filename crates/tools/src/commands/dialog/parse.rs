@@ -1,8 +1,9 @@
 //! Which command a typed line is.
 
 use super::lexer::first_word;
+use crate::commands::command::TypedCommand;
 use crate::commands::queries::find::FindCommand;
-use crate::commands::{COMMANDS, TypedCommand};
+use crate::commands::table::COMMANDS;
 
 /// Reads a line. A line that is no command is text to look for; one that begins as a command does
 /// but has not its form gets that form as a hint.

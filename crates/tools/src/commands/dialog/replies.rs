@@ -4,7 +4,7 @@ use protocol::NotePath;
 use serde_json::json;
 
 use crate::catalog::SHOW_NOTE;
-use crate::commands::{CommandContext, CompletedCall, NextStep};
+use crate::commands::command::{CommandContext, CompletedCall, NextStep};
 use crate::conversation_tools::show_note;
 use crate::plan_outcome::{self, PlanOutcome};
 use crate::text::numbered_page::{self, ParsedPage};

@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use crate::commands::command::{
+    CommandContext, CommandEntry, CompletedCall, NextStep, TypedCommand,
+};
 use crate::commands::dialog::lexer::{split_at_last, strip_quotes};
 use crate::commands::dialog::replies;
-use crate::commands::{CommandContext, CommandEntry, CompletedCall, NextStep, TypedCommand};
 use crate::notes::daily_note::DAILY_NAME;
 use crate::text::list_style::next_item;
 use crate::text::numbered_page;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use crate::commands::command::{CommandContext, CommandEntry, NextStep, TypedCommand};
 use crate::commands::dialog::lexer::strip_quotes;
 use crate::commands::dialog::replies;
-use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
 
 pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     word: "delete",

@@ -1,7 +1,7 @@
 //! `today`: the daily note.
 
+use crate::commands::command::{CommandContext, CommandEntry, NextStep, TypedCommand};
 use crate::commands::dialog::replies;
-use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
 use crate::notes::daily_note::DAILY_NAME;
 use crate::text::suggestions::{self, NameSuggestions};
 

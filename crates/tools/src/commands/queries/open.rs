@@ -1,8 +1,8 @@
 //! `open NOTE`: shows a note.
 
+use crate::commands::command::{CommandContext, CommandEntry, NextStep, TypedCommand};
 use crate::commands::dialog::lexer::strip_quotes;
 use crate::commands::dialog::replies;
-use crate::commands::{CommandContext, CommandEntry, NextStep, TypedCommand};
 
 pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     word: "open",

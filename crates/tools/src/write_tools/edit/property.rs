@@ -7,8 +7,8 @@ use markdown::NoteStart;
 use protocol::NotePath;
 use serde_json::Value;
 
+use super::edited_text::{EditResult, line_ranges, splice};
 use super::yaml::{self, FLOW_INDICATORS, YamlEntry, scalar};
-use super::{EditResult, line_ranges, splice};
 use crate::text::text_encoding::LineEnd;
 
 /// Properties listed at most.

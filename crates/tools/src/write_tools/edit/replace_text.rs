@@ -5,7 +5,8 @@ use std::ops::Range;
 use protocol::NotePath;
 use vault::NOTE_LIMIT;
 
-use super::{EditResult, Freshness};
+use super::edited_text::EditResult;
+use super::freshness::Freshness;
 use crate::text::similar_lines::describe_near_miss;
 use crate::text::text_encoding::pluralize;
 use crate::text::text_span;

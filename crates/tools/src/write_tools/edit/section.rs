@@ -6,8 +6,8 @@ use index::parser::{BlockKind, Document, Heading, MarkdownBlock, headings};
 use markdown::{line_end, line_start};
 use protocol::NotePath;
 
+use super::edited_text::{EditResult, insert_at, line_ranges, splice, strip_last_break};
 use super::line_prefix::{LinePrefix, is_list_item};
-use super::{EditResult, insert_at, line_ranges, splice, strip_last_break};
 use crate::text::heading_ref;
 use crate::text::text_encoding::{LineEnd, line_at, pluralize};
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use protocol::NotePath;
 use serde_json::{Value, json};
 
-use super::Freshness;
+use super::freshness::Freshness;
 use crate::write_tools::edit_file::EditFileInput;
 use crate::write_tools::edit_section::EditSectionInput;
 use crate::write_tools::set_property::SetPropertyInput;

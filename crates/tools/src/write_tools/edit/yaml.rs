@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::line_ranges;
+use super::edited_text::line_ranges;
 
 /// One `key: value` on the left edge, with the indented lines and list items below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
