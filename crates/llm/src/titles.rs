@@ -11,7 +11,7 @@ use crate::context::visible_text::visible_request;
 use crate::model::{ContentBlock, ModelMessage, ModelRequest};
 use crate::ports::transcript::FullHistory;
 use crate::ports::turn_policy::Summarizer;
-use crate::service::ServiceInner;
+use crate::service::active_sessions::ServiceInner;
 
 pub(crate) mod parse;
 

@@ -29,6 +29,7 @@ mod resume;
 pub(crate) mod spending_limit;
 #[cfg(test)]
 mod tests;
+mod tool_kind;
 #[cfg(test)]
 mod usage_tests;
 
@@ -37,20 +38,10 @@ use batch::CallBatch;
 pub use finish::{Finish, TurnQuestion};
 use loop_guard::LoopGuard;
 pub use resume::ResumeState;
+pub use tool_kind::ToolKind;
 
 /// How often a paused answer is sent back in one turn.
 pub const MAX_PAUSES: u32 = 5;
-
-/// How the turn treats a tool's calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolKind {
-    /// Runs beside other reads. Calls of unknown tools count as reads: they only get an error.
-    Read,
-    /// Plans changes, alone and in call order.
-    Change,
-    /// Talks or ends, alone and in call order.
-    Talk,
-}
 
 /// The rules of a turn, given before it begins.
 #[derive(Debug, Clone)]

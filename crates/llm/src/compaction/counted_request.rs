@@ -11,7 +11,7 @@ use crate::context::tokens::{self, TokenCalibration};
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason};
 use crate::ports::turn_policy::Summarizer;
 use crate::provider::ModelStream;
-use crate::service::ServiceParts;
+use crate::service::parts::ServiceParts;
 
 /// The answer of a model.
 pub(crate) struct CollectedAnswer {

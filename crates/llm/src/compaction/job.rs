@@ -4,13 +4,13 @@ use protocol::fault_injection::point;
 use protocol::{Compaction, OpenTurn, UserError, UtilityRequest};
 
 use super::counted_request::{CollectedAnswer, CountedRequest};
+use super::limits::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT};
 use super::plan::{CompactionPlan, KeptTurns};
 use super::summary_request::{self, SummaryRequest};
-use super::{FACTS_SHARE, SUMMARY_THRESHOLD_PERCENT};
 use crate::context::token_budget::ContextBudget;
 use crate::context::tokens::{self, TokenCalibrations};
 use crate::ports::turn_policy::{Summarizer, TurnEvent};
-use crate::service::ServiceParts;
+use crate::service::parts::ServiceParts;
 
 /// A conversation to summarize, and the model for it.
 pub(crate) struct CompactionJob<'a> {

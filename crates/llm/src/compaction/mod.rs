@@ -8,6 +8,7 @@
 
 mod counted_request;
 mod job;
+mod limits;
 mod outline;
 mod plan;
 mod summary_request;
@@ -16,24 +17,6 @@ mod tests;
 
 pub(crate) use counted_request::CountedRequest;
 pub(crate) use job::{CompactionJob, CompactionResult, SummaryTrigger};
+pub(crate) use limits::{IDLE_THRESHOLD_PERCENT, MIN_KEPT_EXCHANGES, REQUEST_THRESHOLD_PERCENT};
 pub(crate) use plan::KeptTurns;
 pub(crate) use summary_request::{excerpt_within, in_one_line};
-
-/// The number of newest exchanges that are always sent as they were.
-pub(crate) const MIN_KEPT_EXCHANGES: usize = 6;
-
-/// When a conversation rests, room is made from this part of the budget on, in percent.
-pub(crate) const IDLE_THRESHOLD_PERCENT: u32 = 70;
-
-/// The same before a request.
-pub(crate) const REQUEST_THRESHOLD_PERCENT: u32 = 80;
-
-/// While no more than this part of the budget is taken, no summary of a model is needed, in
-/// percent.
-const SUMMARY_THRESHOLD_PERCENT: u32 = 50;
-
-/// The tokens that a summary has at most.
-const MAX_SUMMARY_TOKENS: u32 = 2_000;
-
-/// The facts that are kept word for word beside a summary take this part of the budget at most.
-const FACTS_SHARE: u32 = 8;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use protocol::{Compaction, QuestionId, Summary, TurnId};
 
-use super::MIN_KEPT_EXCHANGES;
+use super::limits::MIN_KEPT_EXCHANGES;
 use super::outline::{self, Fact, QuestionIds, one_line};
 use crate::context::exchange::{Exchange, group_into_exchanges, tokens_of};
 use crate::context::tokens;

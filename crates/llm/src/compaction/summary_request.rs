@@ -2,7 +2,7 @@
 
 use protocol::{MessagePart, Role};
 
-use super::MAX_SUMMARY_TOKENS;
+use super::limits::MAX_SUMMARY_TOKENS;
 use super::outline::{self, QuestionIds, one_line};
 use super::plan::CompactionPlan;
 use crate::context::exchange::Exchange;

@@ -6,7 +6,7 @@ use crate::compaction::{self, CompactionJob, CompactionResult, KeptTurns, Summar
 use crate::context::token_budget::{ContextBudget, RequestFrame};
 use crate::context::window_usage::Filling;
 use crate::ports::turn_policy::{TurnEvent, TurnSetup};
-use crate::service::{IdleTask, ServiceInner};
+use crate::service::active_sessions::{IdleTask, ServiceInner};
 
 /// Does so when it is needed, or was asked for; `None` when it was disturbed. `turn` is the last one
 /// of the conversation, and has ended.

@@ -7,7 +7,11 @@ use std::time::Duration;
 use protocol::ConversationId;
 use tokio_util::sync::CancellationToken;
 
-use super::{ActiveSessions, ConversationSession, ServiceInner, session};
+use super::active_sessions::{
+    ActiveSessions, ConversationSession, QueueRetry, ServiceInner, cancel_background,
+    cancel_idle_task,
+};
+use super::session;
 
 /// The time after which a queue that could not go on is looked at again.
 const QUEUE_RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -24,14 +28,6 @@ pub(crate) enum QueueHealth {
     },
     /// A turn could be begun since, and none has ended.
     Unproven,
-}
-
-/// The queue of a conversation could not go on, and is looked at again.
-pub(super) struct QueueRetry {
-    /// Stops the turn that begins next.
-    stop: CancellationToken,
-    /// Is cancelled when the conversation is looked at before its time.
-    over: CancellationToken,
 }
 
 impl ServiceInner {
@@ -91,7 +87,7 @@ impl ServiceInner {
             let health = QueueHealth::Failed { is_told: false };
             self.start_session(&mut sessions, conversation, stop, health);
         }
-        super::cancel_idle_task(&mut sessions, conversation);
+        cancel_idle_task(&mut sessions, conversation);
     }
 
     fn start_session(
@@ -101,8 +97,8 @@ impl ServiceInner {
         stop: CancellationToken,
         health: QueueHealth,
     ) {
-        super::cancel_idle_task(sessions, conversation);
-        super::cancel_background(sessions);
+        cancel_idle_task(sessions, conversation);
+        cancel_background(sessions);
         let session = ConversationSession { stop, ended: CancellationToken::new(), woken: true };
         sessions.working.insert(conversation.clone(), session);
         let task = session::run_session(self.clone(), conversation.clone(), health);

@@ -6,9 +6,9 @@ use protocol::{ConversationId, OpenTurn};
 use tokio::sync::SemaphorePermit;
 
 use crate::compaction::SummaryTrigger;
+use crate::service::active_sessions::{IdleTask, ServiceInner, SessionExit};
 use crate::service::queue_retry::QueueHealth;
 use crate::service::turn_driver::{self, HistoryWeight, TurnExit};
-use crate::service::{IdleTask, ServiceInner, SessionExit};
 
 /// Waits for room, then runs turns until none is queued or the service ends; where the transcript fails,
 /// another session does so later. A conversation that has become long is summarized between its turns.

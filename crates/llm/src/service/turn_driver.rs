@@ -20,7 +20,7 @@ use crate::context::window_usage::Filling;
 use crate::model::{ModelError, ModelEvent};
 use crate::ports::turn_policy::{ContextCapacity, RefusedWindow, TurnEvent, TurnSetup};
 use crate::provider::ModelStream;
-use crate::service::ServiceParts;
+use crate::service::parts::ServiceParts;
 use crate::turn::{AskMode, Finish, Turn, TurnEffect, TurnInput};
 
 mod cancel;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use reqwest::{RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::transport::decoder::Decoder;
 use crate::transport::tls;
 
 mod address;
+mod api_profile;
 mod error;
 mod error_body;
 mod event_stream;
@@ -24,6 +25,7 @@ mod optional_path;
 mod prompt_speed;
 
 pub use address::{has_credentials, is_on_this_computer};
+pub(crate) use api_profile::{ApiProfile, BasePath, KeylessServers};
 pub(crate) use error::RequestErrors;
 pub(crate) use error_body::ErrorBody;
 use event_stream::StreamDeadlines;
@@ -57,47 +59,6 @@ impl Default for Deadlines {
             idle: Duration::from_secs(60),
         }
     }
-}
-
-/// The profile of one provider's API.
-#[derive(Debug)]
-pub(crate) struct ApiProfile {
-    /// Its name, where its own host answers.
-    pub(crate) name: &'static str,
-    /// Hosts that go by a name.
-    pub(crate) hosts: &'static [(&'static str, &'static str)],
-    /// The base URL of the provider itself.
-    pub(crate) base_url: &'static str,
-    /// Where its paths stand below the base URL.
-    pub(crate) root: BasePath,
-    /// The name of its API.
-    pub(crate) api: &'static str,
-    /// The content type of its answers.
-    pub(crate) content_type: &'static str,
-    /// The header of the key, and what stands before the key in it.
-    pub(crate) key: (HeaderName, &'static str),
-    /// The additional headers of every request.
-    pub(crate) headers: &'static [(&'static str, &'static str)],
-    /// The servers that need no key.
-    pub(crate) keyless: KeylessServers,
-}
-
-/// Where the API's paths stand below the base URL that the user gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BasePath {
-    /// Below this, which the base URL may end with already.
-    Always(&'static str),
-    /// Below the base URL; below this when the base URL has no path.
-    UnlessGiven(&'static str),
-}
-
-/// Which servers are asked without a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeylessServers {
-    /// None.
-    Never,
-    /// Those on this computer.
-    Local,
 }
 
 /// A server, and how to ask it. Never follows a redirect.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::{AnswerAuthor, CallId, MessagePart};
 use serde_json::Value;
 
-use super::ToolKind;
 use super::batch::{CallBatch, CallSlot};
+use super::tool_kind::ToolKind;
 use crate::context::model_texts;
 use crate::context::request_usage::RequestUsage;
 use crate::model::{ModelEvent, OWN_CALL_PREFIX, ToolCall};

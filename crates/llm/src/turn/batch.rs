@@ -2,8 +2,8 @@
 
 use protocol::{CallId, CallResult};
 
-use super::ToolKind;
 use super::loop_guard::LoopGuard;
+use super::tool_kind::ToolKind;
 use crate::context::model_texts;
 use crate::model::ToolCall;
 use crate::tool_api::tool::ToolOutcome;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CallId, Message, MessagePart, Role, TurnId};
 
-use super::ToolKind;
+use super::tool_kind::ToolKind;
 
 /// The contents of the stored rows of a turn. Empty for a turn that is new.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,7 @@ use protocol::{
 use super::{AnswerRecord, TurnExit};
 use crate::context::{tokens, truncate};
 use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
-use crate::service::ServiceParts;
+use crate::service::parts::ServiceParts;
 use crate::tool_api::tool::{SourceLog, ToolEffect};
 use crate::turn::{Finish, RenewedRules, ResumeState, ToolKind, TurnInput, TurnRules};
 

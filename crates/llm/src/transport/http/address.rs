@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use super::{ApiProfile, BasePath};
+use super::api_profile::{ApiProfile, BasePath};
 use crate::model::ModelError;
 
 /// The base URL for the API's paths; empty means the provider's own.

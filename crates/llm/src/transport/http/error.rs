@@ -6,8 +6,8 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::error_body::ErrorClass;
-use super::{ApiProfile, ErrorBody, KeylessServers};
+use super::api_profile::{ApiProfile, KeylessServers};
+use super::error_body::{ErrorBody, ErrorClass};
 use crate::model::ModelError;
 use crate::transport::decoder::DecodeError;
 use crate::transport::retry::MAX_WAIT;

@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::error_body::ErrorClass;
-use super::{ApiClient, BasePath, ErrorBody, MAX_VALUE_BYTES};
+use super::api_profile::BasePath;
+use super::error_body::{ErrorBody, ErrorClass};
+use super::{ApiClient, MAX_VALUE_BYTES};
 
 /// A server's answer about a path.
 #[derive(Debug, Clone, PartialEq)]
