@@ -18,8 +18,8 @@ use vault::{Fingerprint, TextPrivacy, Vault, VaultEntry, VaultError};
 
 use crate::fulltext::FulltextError;
 use crate::fulltext::state::discard_fulltext;
-use crate::user_index::WholeViewCache;
 use crate::vault_scan::parallel;
+use crate::view::whole_view::WholeViewCache;
 use crate::view::{
     FileScanner, IndexView, PrivateCache, ScanOutcome, build_snapshot, load_delta, save_delta,
 };

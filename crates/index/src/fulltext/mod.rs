@@ -2,6 +2,8 @@
 //! notes may match a query best. The text of a match is read from the notes themselves.
 
 pub(crate) mod blocks;
+mod candidates;
+mod error;
 mod manifest;
 pub(crate) mod note_matches;
 mod postings;
@@ -11,62 +13,23 @@ pub(crate) mod score;
 pub(crate) mod state;
 pub(crate) mod tokenizer;
 mod top_k;
+mod update;
 mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyError};
-use thiserror::Error;
 
+pub use crate::fulltext::candidates::RankedCandidates;
+pub use crate::fulltext::error::FulltextError;
 pub use crate::fulltext::note_matches::SearchableNote;
 pub use crate::query::ParsedQuery;
+use error::FulltextErrorContext;
 use manifest::FulltextManifest;
 pub(crate) use manifest::remove_directory;
 pub use rerank::rerank;
 use schema::IndexFields;
-
-/// Notes that a query finds.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RankedCandidates {
-    /// The places of the best ones, best first.
-    pub places: Vec<u64>,
-    /// How many of these have all terms; they come first.
-    pub with_all: usize,
-    /// For each term of the query the number of notes with it, before filters.
-    pub document_frequencies: Vec<usize>,
-    /// The number of notes, before filters.
-    pub notes: usize,
-    /// How many the query finds in all, of those that have a place.
-    pub found: usize,
-}
-
-impl RankedCandidates {
-    /// The places of those whose texts may be among the best `limit`: when enough have all terms, no
-    /// other one comes before them.
-    #[must_use]
-    pub fn worth_reading(&self, limit: usize) -> &[u64] {
-        let all = self.places.get(..self.with_all).filter(|all| all.len() >= limit);
-        all.unwrap_or(&self.places)
-    }
-}
-
-/// Why there is no ranking.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum FulltextError {
-    /// It was asked to stop.
-    #[error("the ranking wasn’t finished: it was told to stop")]
-    Cancelled,
-    /// The directory could not be written or read.
-    #[error("the ranking in `{dir}` can’t be kept: {why}. Make room there or delete the folder.", dir = dir.display())]
-    Failed {
-        /// The directory.
-        dir: PathBuf,
-        /// The reason.
-        why: String,
-    },
-}
 
 /// The full-text index of all notes on disk. Several threads may query it, also during an update.
 pub struct FulltextIndex {
@@ -161,14 +124,5 @@ impl FulltextIndex {
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         Ok(Self { dir: dir.to_owned(), manifest: seal, index, searcher, fields })
-    }
-}
-
-/// Says where it failed.
-struct FulltextErrorContext<'a>(&'a Path);
-
-impl FulltextErrorContext<'_> {
-    fn to_error(&self, why: &dyn std::fmt::Display) -> FulltextError {
-        FulltextError::Failed { dir: self.0.to_owned(), why: why.to_string() }
     }
 }

@@ -2,7 +2,7 @@
 
 use protocol::Passage;
 
-use super::RankedCandidates;
+use super::candidates::RankedCandidates;
 use crate::fulltext::note_matches::{NoteMatches, SearchableNote};
 use crate::fulltext::score::{NoteMatch, NoteScore, inverse_document_frequency};
 use crate::query::ParsedQuery;

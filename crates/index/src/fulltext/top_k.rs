@@ -7,7 +7,7 @@ use tantivy::columnar::Column;
 use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TantivyError};
 
-use super::RankedCandidates;
+use super::candidates::RankedCandidates;
 use super::postings::{NoteTermHits, PostingsReader};
 use super::schema::IndexFields;
 use crate::fulltext::score::{NoteScore, TermTally, inverse_document_frequency};

@@ -8,8 +8,9 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::schema::document::CompactDocValue;
 use tantivy::{Document, Index, IndexWriter, TantivyDocument, Term};
 
+use super::error::{FulltextError, FulltextErrorContext};
+use super::note_matches::SearchableNote;
 use super::schema::{IndexFields, document};
-use super::{FulltextError, FulltextErrorContext, SearchableNote};
 
 /// The memory of the writer before it writes a part of the index. With half of it there are many
 /// parts, and merging them costs as much as writing them.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::covers;
+use super::walk::covers;
 
 /// Comments behind `body`, outside of code. A sign without a second one is no comment.
 pub(super) fn find(text: &str, body: usize, opaque: &[Range<usize>]) -> Vec<Range<usize>> {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use ::markdown::{line_end, line_start};
 
-use super::{BlockKind, Frontmatter, MarkdownBlock, markdown_start, walk};
+use super::walk::{self, markdown_start};
+use super::{BlockKind, Frontmatter, MarkdownBlock};
 use crate::vault_scan::line_breaks::count_line_breaks;
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or

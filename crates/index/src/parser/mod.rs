@@ -24,6 +24,8 @@ use std::ops::Range;
 use ::markdown::Properties;
 use thiserror::Error;
 
+use walk::markdown_start;
+
 pub use ::markdown::{Frontmatter, NoteProperty};
 pub use block::{BlockId, BlockKind, MarkdownBlock};
 pub use callout::Callout;
@@ -72,8 +74,6 @@ pub struct NotText {
     /// Offset of the first byte that is no text.
     pub at: usize,
 }
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl<'a> Document<'a> {
     /// Reads the bytes of a note; bytes that are not UTF-8 are refused, never replaced.
@@ -129,18 +129,6 @@ impl<'a> Document<'a> {
     pub fn slice(&self, range: &Range<usize>) -> &'a str {
         self.text.get(range.clone()).unwrap_or_default()
     }
-}
-
-/// Where the Markdown begins: behind frontmatter or byte order mark.
-fn markdown_start(text: &str, frontmatter: Option<&Frontmatter>) -> usize {
-    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-    frontmatter.map_or(mark, |matter| matter.span.end)
-}
-
-/// Whether one of `ranges`, which are in order and apart, holds the byte at `at`.
-fn covers(ranges: &[Range<usize>], at: usize) -> bool {
-    let next = ranges.partition_point(|range| range.end <= at);
-    ranges.get(next).is_some_and(|range| range.start <= at)
 }
 
 #[cfg(test)]

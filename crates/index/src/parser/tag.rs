@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::covers;
 use super::link::Link;
-use super::walk::WalkResult;
+use super::walk::{WalkResult, covers};
 
 /// One tag in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]

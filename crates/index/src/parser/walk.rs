@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use ::markdown::Frontmatter;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::link::{Link, LinkForm};
@@ -19,6 +20,8 @@ pub(super) struct WalkResult {
     /// Markdown links and definitions that stay in the vault.
     pub(super) links: Vec<Link>,
 }
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
@@ -193,4 +196,16 @@ fn block(tag: &Tag<'_>) -> Option<BlockKind> {
         Tag::TableCell => BlockKind::Cell,
         _ => return None,
     })
+}
+
+/// Where the Markdown begins: behind frontmatter or byte order mark.
+pub(super) fn markdown_start(text: &str, frontmatter: Option<&Frontmatter>) -> usize {
+    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    frontmatter.map_or(mark, |matter| matter.span.end)
+}
+
+/// Whether one of `ranges`, which are in order and apart, holds the byte at `at`.
+pub(super) fn covers(ranges: &[Range<usize>], at: usize) -> bool {
+    let next = ranges.partition_point(|range| range.end <= at);
+    ranges.get(next).is_some_and(|range| range.start <= at)
 }

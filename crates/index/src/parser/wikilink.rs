@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::covers;
 use super::link::{Link, LinkForm};
-use super::walk::WalkResult;
+use super::walk::{WalkResult, covers};
 
 /// All wikilinks in the runs of text, outside of code, HTML, math and destinations.
 pub(super) fn find(text: &str, walk: &WalkResult) -> Vec<Link> {

@@ -10,6 +10,7 @@ mod lookup;
 mod planned;
 mod private_cache;
 mod scan;
+pub(crate) mod whole_view;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;

@@ -5,8 +5,9 @@ use std::time::Instant;
 use protocol::{ChangeSet, NotePath};
 use vault::{Vault, VaultError};
 
-use super::line_matcher::MatchedLines;
-use super::{GrepMatches, GrepQuery, LineMatcher, hits};
+use super::hits::{GrepMatches, hits};
+use super::line_matcher::{LineMatcher, MatchedLines};
+use super::query::GrepQuery;
 use crate::snapshot::to_utf8;
 use crate::vault_scan::all_notes::AllNotes;
 

@@ -9,7 +9,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use regex_syntax::hir::Look;
 
-use super::GrepQuery;
+use super::query::GrepQuery;
 use crate::SearchError;
 use crate::snapshot::is_binary;
 

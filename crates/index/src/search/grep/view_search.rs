@@ -6,8 +6,9 @@ use std::time::Instant;
 use protocol::NotePath;
 use vault::{EntryKind, Vault};
 
-use super::line_matcher::{MatchedLine, MatchedLines, NoteSearcher};
-use super::{GrepHit, GrepMatches, GrepQuery, LineMatcher, hits};
+use super::hits::{GrepMatches, hits};
+use super::line_matcher::{LineMatcher, MatchedLine, MatchedLines, NoteSearcher};
+use super::query::{GrepHit, GrepQuery};
 use crate::snapshot::{SnapshotRow, to_utf8};
 use crate::vault_scan::line_breaks::count_line_breaks;
 use crate::vault_scan::parallel;
