@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::chat::conversation::ChatItem;
+use crate::settings::KeyringTrouble;
 use crate::{
     Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
     SettingsProblem, VaultId,
@@ -44,18 +45,6 @@ pub struct EnvServer {
     pub variable: String,
     /// The server URL, without a user name or password.
     pub url: String,
-}
-
-/// Why the keyring could not be looked into for a secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum KeyringTrouble {
-    /// It is locked, and the secret is in it or is needed.
-    Locked,
-    /// It is locked, and nothing says that the secret is in it.
-    Unknown,
-    /// It holds the secret, and there is no keyring now or it does not answer.
-    Unavailable,
 }
 
 /// The work of a model on this computer before it answers.

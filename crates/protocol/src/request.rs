@@ -196,7 +196,7 @@ pub struct TokenStatus {
     /// "environment", "keyring", "file" or nothing. Never the token.
     pub source: Option<String>,
     /// Why the keyring could not be looked into for a token that is in no other place.
-    pub keyring: Option<crate::event::KeyringTrouble>,
+    pub keyring: Option<crate::settings::KeyringTrouble>,
 }
 
 /// Where a key is kept.

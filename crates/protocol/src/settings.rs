@@ -256,3 +256,15 @@ pub enum SettingsChoice {
     /// As on the first start.
     Defaults,
 }
+
+/// Why the keyring could not be looked into for a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyringTrouble {
+    /// It is locked, and the secret is in it or is needed.
+    Locked,
+    /// It is locked, and nothing says that the secret is in it.
+    Unknown,
+    /// It holds the secret, and there is no keyring now or it does not answer.
+    Unavailable,
+}

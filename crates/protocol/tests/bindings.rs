@@ -20,7 +20,7 @@ use protocol::chat::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::chat::tool_event::MatchReason;
 use protocol::desktop::{AutostartMode, DesktopSettings, DesktopState, OnClose};
 use protocol::event::{
-    EnvServer, IndexProgress, KeyringTrouble, LocalServer, ModelWait, ProviderStatus, VaultInfo,
+    EnvServer, IndexProgress, LocalServer, ModelWait, ProviderStatus, VaultInfo,
 };
 use protocol::hub::approval::{ApprovalDecision, ApprovalReason, PendingApproval};
 use protocol::job::{JobKind, JobProgress};
@@ -35,8 +35,8 @@ use protocol::request::{
     SendMessageRequest, TokenStatus, Unlocking,
 };
 use protocol::settings::{
-    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, Language, PrivateSettings,
-    SettingsChoice, SettingsProblem, SpendingSettings, Theme, TitleSource,
+    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, KeyringTrouble, Language,
+    PrivateSettings, SettingsChoice, SettingsProblem, SpendingSettings, Theme, TitleSource,
 };
 use protocol::{
     AppEvent, AppSnapshot, CallId, ChangeKind, ChangeSetId, ContentHash, ContextKind, ContextPart,

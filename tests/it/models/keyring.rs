@@ -3,8 +3,9 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use protocol::event::{KeyringTrouble, ProviderStatus};
+use protocol::event::ProviderStatus;
 use protocol::request::{KeyStorage, Unlocking};
+use protocol::settings::KeyringTrouble;
 use protocol::{AppEvent, ProviderKind, Settings};
 use secrecy::SecretString;
 use testkit::scripted_model::KEY;

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use desktop::Keyring;
 use hub::{ConfigProblem, LinkConfig, Token};
-use protocol::event::KeyringTrouble;
 use protocol::request::{KeyStorage, TokenStatus};
-use protocol::settings::HubSettings;
+use protocol::settings::{HubSettings, KeyringTrouble};
 use protocol::{ErrorCode, HubState, HubStatus, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;

@@ -10,8 +10,8 @@ use llm::providers::model_catalog;
 use llm::{
     Deadlines, KeyPool, ModelError, RequestParameters, TextToolProvider, TimeScale, ToollessModels,
 };
-use protocol::event::{KeyringTrouble, LocalServer, ProviderStatus};
-use protocol::settings::KeyPolicy;
+use protocol::event::{LocalServer, ProviderStatus};
+use protocol::settings::{KeyPolicy, KeyringTrouble};
 use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
 use secrecy::SecretString;
 use tokio::sync::watch;

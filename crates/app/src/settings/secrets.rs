@@ -10,8 +10,8 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use desktop::{InKeyring, Keyring, KeyringError};
-use protocol::event::KeyringTrouble;
 use protocol::request::KeyStorage;
+use protocol::settings::KeyringTrouble;
 use protocol::{ErrorCode, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
+use crate::NotePath;
 
 fn path(text: &str) -> NotePath {
     NotePath::parse(text).unwrap()
