@@ -22,22 +22,21 @@ use std::collections::BTreeSet;
 use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict, UndoResult, UndoScope};
 use protocol::job::JobKind;
 use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
-use store::{Store, UserChangeSet};
+use store::UserChangeSet;
 use vault::undo::{
-    ConflictAnswer, EffectivePart, Hunks, LedgerView, Reverts, UndoDirection, UndoPlan,
-    UndoRequest, plan_answered_undo, plan_undo,
+    ConflictAnswer, LedgerView, UndoDirection, UndoPlan, UndoRequest, plan_answered_undo, plan_undo,
 };
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
-use conflicts::{refused_conflicts, requested_hunks, to_undo_conflict};
+use conflicts::{refused_conflicts, to_undo_conflict};
 use restored_links::with_restored_links;
 use rewritten_links::RewrittenLinks;
-use turn_scope::{is_undone, leave_other_moves};
+use turn_scope::{is_undone, parts_to_undo};
 
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
 use crate::adapters::notes::VaultNotes;
-use crate::changes::history::{before_and_after, effective_changes, find_effect};
+use crate::changes::history::{effective_changes, find_effect};
 use crate::changes::link_repair::with_link_updates;
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
@@ -117,53 +116,6 @@ async fn not_yet_undone(
         return Err(UserError::other("This is already undone, or nothing was changed."));
     }
     Ok(wanted)
-}
-
-/// The request for the parts of a scope that are not undone yet. The undo of a turn leaves the moves of others.
-async fn parts_to_undo(
-    store: &Store,
-    scope: &UndoScope,
-    effects: &[Effect],
-) -> Result<UndoRequest, UserError> {
-    let standings = effective_changes(store).await?;
-    let mut wanted = UndoRequest::undo([]);
-    for effect in effects {
-        let asked = match scope {
-            UndoScope::Effect { effect: one, hunks } if *one == effect.id => requested_hunks(hunks),
-            // Hunks are of one note, and leave the others of its unit alone.
-            UndoScope::Effect { hunks, .. } if !hunks.is_empty() => continue,
-            _ => Hunks::All,
-        };
-        if let Some(left) = hunks_to_undo(store, &standings, effect, asked).await? {
-            wanted.effects.insert(effect.id.clone(), left);
-        }
-    }
-    if matches!(scope, UndoScope::Turn { .. }) {
-        leave_other_moves(store, &standings, effects, &mut wanted).await?;
-    }
-    Ok(wanted)
-}
-
-/// As much of what is asked of an effect as is not undone yet; `None` if nothing of it is left.
-async fn hunks_to_undo(
-    store: &Store,
-    standings: &Reverts,
-    effect: &Effect,
-    asked: Hunks,
-) -> Result<Option<Hunks>, UserError> {
-    let left = match standings.effective_part(&effect.id) {
-        EffectivePart::Nothing => return Ok(None),
-        EffectivePart::Whole => asked,
-        // It cannot be undone at all; the plan says so.
-        EffectivePart::Without(_) if effect.purged.is_some() => asked,
-        EffectivePart::Without(gone) => {
-            let (before, after) = before_and_after(store, effect).await?;
-            let all = 0..vault::merge::hunks(&before, &after).len();
-            let is_left = |hunk: &usize| asked.contains(*hunk) && !gone.contains(hunk);
-            Hunks::Some(all.filter(is_left).collect())
-        }
-    };
-    Ok(Some(left).filter(|left| *left != Hunks::Some(BTreeSet::new())))
 }
 
 impl VaultSession {

@@ -12,9 +12,9 @@ use store::UserChangeSet;
 use vault::undo::{ConflictAnswer, UndoRequest, VaultReader as _};
 use vault::{Applied, Progress, VaultError};
 
-use super::conflicts::requested_hunks;
 use super::displayed_bytes::bytes_shown_as;
 use super::turn_scope::is_move;
+use super::undoable_hunks::requested_hunks;
 use super::{applied_by, not_yet_undone, nothing_to_redo, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;

@@ -64,14 +64,6 @@ fn listed_hunks(hunks: &Hunks) -> Vec<u32> {
     }
 }
 
-/// The hunks that the window lists: all, where it lists none.
-pub(super) fn requested_hunks(listed: &[u32]) -> Hunks {
-    match listed {
-        [] => Hunks::All,
-        some => Hunks::Some(some.iter().filter_map(|hunk| usize::try_from(*hunk).ok()).collect()),
-    }
-}
-
 /// Why a note that is there cannot be undone.
 fn unreadable_reason(vault: &Vault, path: &NotePath) -> String {
     match vault.read_bytes(path) {

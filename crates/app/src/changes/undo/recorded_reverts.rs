@@ -7,8 +7,8 @@ use protocol::{EffectId, NotePath, UserError};
 use store::RevertRow;
 use vault::undo::{EffectivePart, Hunks, UndoPlan};
 
-use super::conflicts::requested_hunks;
 use super::request_for;
+use super::undoable_hunks::requested_hunks;
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;

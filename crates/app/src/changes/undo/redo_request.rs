@@ -8,9 +8,8 @@ use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
 use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoRequest};
 
-use super::hunks_to_undo;
 use super::rewritten_links::are_links_of_undone_moves;
-use super::turn_scope::unit_of;
+use super::turn_scope::{hunks_to_undo, unit_of};
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;

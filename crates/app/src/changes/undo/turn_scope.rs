@@ -9,8 +9,7 @@ use store::{EarlierPlan, Store};
 use vault::merge::hunks;
 use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 
-use super::parts_to_undo;
-use super::undoable_hunks::{StandingMove, undoable_hunks};
+use super::undoable_hunks::{StandingMove, requested_hunks, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
@@ -124,6 +123,53 @@ async fn changes_to_undo(store: &Store, turn: &TurnId) -> Result<Vec<Effect>, Us
         }
     }
     Ok(ledger.undone_with(&wanted).cloned().collect())
+}
+
+/// The request for the parts of a scope that are not undone yet. The undo of a turn leaves the moves of others.
+pub(super) async fn parts_to_undo(
+    store: &Store,
+    scope: &UndoScope,
+    effects: &[Effect],
+) -> Result<UndoRequest, UserError> {
+    let standings = effective_changes(store).await?;
+    let mut wanted = UndoRequest::undo([]);
+    for effect in effects {
+        let asked = match scope {
+            UndoScope::Effect { effect: one, hunks } if *one == effect.id => requested_hunks(hunks),
+            // Hunks are of one note, and leave the others of its unit alone.
+            UndoScope::Effect { hunks, .. } if !hunks.is_empty() => continue,
+            _ => Hunks::All,
+        };
+        if let Some(left) = hunks_to_undo(store, &standings, effect, asked).await? {
+            wanted.effects.insert(effect.id.clone(), left);
+        }
+    }
+    if matches!(scope, UndoScope::Turn { .. }) {
+        leave_other_moves(store, &standings, effects, &mut wanted).await?;
+    }
+    Ok(wanted)
+}
+
+/// As much of what is asked of an effect as is not undone yet; `None` if nothing of it is left.
+pub(super) async fn hunks_to_undo(
+    store: &Store,
+    standings: &Reverts,
+    effect: &Effect,
+    asked: Hunks,
+) -> Result<Option<Hunks>, UserError> {
+    let left = match standings.effective_part(&effect.id) {
+        EffectivePart::Nothing => return Ok(None),
+        EffectivePart::Whole => asked,
+        // It cannot be undone at all; the plan says so.
+        EffectivePart::Without(_) if effect.purged.is_some() => asked,
+        EffectivePart::Without(gone) => {
+            let (before, after) = before_and_after(store, effect).await?;
+            let all = 0..vault::merge::hunks(&before, &after).len();
+            let is_left = |hunk: &usize| asked.contains(*hunk) && !gone.contains(hunk);
+            Hunks::Some(all.filter(is_left).collect())
+        }
+    };
+    Ok(Some(left).filter(|left| *left != Hunks::Some(BTreeSet::new())))
 }
 
 /// Whether nothing of an effect is left, also where its hunks were undone one by one.

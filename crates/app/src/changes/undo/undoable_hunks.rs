@@ -6,6 +6,7 @@ use std::ops::Range;
 use index::parser::{Document, Link};
 use protocol::{ChangeKind, Effect, NotePath};
 use vault::merge::hunks;
+use vault::undo::Hunks;
 
 /// A move of another turn that stands.
 #[derive(Debug, Clone)]
@@ -139,6 +140,14 @@ impl LinkedLines<'_> {
         let starts = self.links.iter().map(|link| link.at.start).chain([self.at.end]);
         let ends = [self.at.start].into_iter().chain(self.links.iter().map(|link| link.at.end));
         ends.zip(starts).map(|(from, to)| self.text.get(from..to).unwrap_or_default()).collect()
+    }
+}
+
+/// The hunks that the window lists: all, where it lists none.
+pub(super) fn requested_hunks(listed: &[u32]) -> Hunks {
+    match listed {
+        [] => Hunks::All,
+        some => Hunks::Some(some.iter().filter_map(|hunk| usize::try_from(*hunk).ok()).collect()),
     }
 }
 
