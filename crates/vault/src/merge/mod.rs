@@ -14,12 +14,16 @@
 //! A run of lines counts as replaced when it went and others came in its place. So changes that
 //! only touch come together, lines that both took out are gone, lines put among those that the
 //! other took out stay, and the same change on both sides is one change.
+//!
+//! Where both sides changed the frontmatter of a note and its lines would not make the properties that the sides wanted,
+//! the whole frontmatter conflicts (`properties`).
 
 mod chunk;
 mod hunk;
 mod lcs;
 mod line_order;
 mod lines;
+mod properties;
 mod three_way;
 
 #[cfg(test)]

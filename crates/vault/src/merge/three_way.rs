@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::chunk::{MergeChunk, MergeSide, chunks};
 use super::line_order::LineOrder;
 use super::lines::SplitLines;
+use super::properties::{are_properties_kept, frontmatter};
 
 /// The result of merging two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +101,52 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
 /// versions had them, where `order` knows.
 #[must_use]
 pub fn merge_in_order(base: &[u8], ours: &[u8], theirs: &[u8], order: &LineOrder<'_>) -> Merged {
+    let merged = merge_lines(base, ours, theirs, order);
+    let text = || merged.bytes.clone();
+    if !merged.conflicts.is_empty() || are_properties_kept(base, ours, theirs, text) {
+        return merged;
+    }
+    merge_below_frontmatter(base, ours, theirs, order)
+}
+
+/// The notes with their frontmatter in conflict, and the lines below it merged.
+fn merge_below_frontmatter(
+    base: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+    order: &LineOrder<'_>,
+) -> Merged {
+    let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(frontmatter);
+    let below = |note: &[u8], matter: &[u8]| note.get(matter.len()..).unwrap_or_default().to_vec();
+    let bodies = [below(base, in_base), below(ours, in_ours), below(theirs, in_theirs)];
+    let [base_body, our_body, their_body] = &bodies;
+    let mut merged = merge_lines(base_body, our_body, their_body, order);
+    let lines = |text: &[u8]| SplitLines::split(text).len();
+    let (above, above_in_base) = (lines(in_ours), lines(in_base));
+    for conflict in &mut merged.conflicts {
+        conflict.line += above;
+        for changed in &mut conflict.changed {
+            *changed = changed.start + above_in_base..changed.end + above_in_base;
+        }
+    }
+    let ours = in_ours.to_vec();
+    let is_glued = !ours.is_empty() && !ours.ends_with(b"\n") && !merged.bytes.is_empty();
+    if is_glued {
+        merged.bytes.splice(..0, *b"\n");
+    }
+    merged.bytes.splice(..0, ours.iter().copied());
+    let conflict = MergeConflict {
+        line: 0,
+        base: in_base.to_vec(),
+        ours,
+        theirs: in_theirs.to_vec(),
+        changed: vec![0..above_in_base],
+    };
+    merged.conflicts.insert(0, conflict);
+    merged
+}
+
+fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8], order: &LineOrder<'_>) -> Merged {
     let base = SplitLines::split(base);
     let (ours, theirs) = (MergeSide::from_text(&base, ours), MergeSide::from_text(&base, theirs));
     let mut merged = Merged { bytes: Vec::new(), conflicts: Vec::new(), combined_deletions: 0 };

@@ -194,3 +194,79 @@ fn two_long_notes_that_share_little_are_merged_in_bounded_time() {
     assert!(!merged.conflicts.is_empty());
     assert!(begun.elapsed().as_secs() < 20, "it took {:?}", begun.elapsed());
 }
+
+/// Merges the two sides of a note, each as the other one's too; `None` where they conflict.
+fn merged_note(base: &str, ours: &str, theirs: &str) -> Option<String> {
+    let one = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+    let other = merge(base.as_bytes(), theirs.as_bytes(), ours.as_bytes());
+    assert_eq!(one.conflicts.is_empty(), other.conflicts.is_empty());
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    if let [conflict, ..] = one.conflicts.as_slice() {
+        assert_eq!((conflict.line, text(one.bytes)), (0, ours.to_owned()), "nothing is half done");
+        return None;
+    }
+    assert_eq!(one.bytes, other.bytes);
+    Some(text(one.bytes))
+}
+
+#[test]
+fn frontmatter_is_not_taken_apart_by_two_changes_of_it() {
+    for (base, ours, theirs) in [
+        // The fences go with the only property that they were made for.
+        (
+            "---\nstatus: draft\n---\ntext\n",
+            "---\nstatus: draft\nprivate: true\n---\ntext\n",
+            "text\n",
+        ),
+        // The name of a list goes, and an item was added to it.
+        (
+            "---\nauthor: Bob\ntags:\n  - work\n---\n",
+            "---\nauthor: Bob\ntags:\n  - work\n  - private\n---\n",
+            "---\nauthor: Bob\n---\n",
+        ),
+        // A property comes back that was added again elsewhere.
+        (
+            "---\na: 1\nb: 2\n---\n",
+            "---\na: 1\nb: 2\nstatus: done\n---\n",
+            "---\nstatus: draft\na: 1\nb: 2\n---\n",
+        ),
+    ] {
+        assert_eq!(merged_note(base, ours, theirs), None, "{ours:?}");
+    }
+    // The controls: other properties, items of one list, and lines below.
+    for (base, ours, theirs, expected) in [
+        (
+            "---\na: 1\nb: 2\n---\n",
+            "---\na: 3\nb: 2\n---\n",
+            "---\na: 1\n---\n",
+            "---\na: 3\n---\n",
+        ),
+        (
+            "---\ntags:\n  - a\n  - b\n  - c\n---\n",
+            "---\ntags:\n  - new\n  - a\n  - b\n  - c\n---\n",
+            "---\ntags:\n  - a\n  - b\n---\n",
+            "---\ntags:\n  - new\n  - a\n  - b\n---\n",
+        ),
+        (
+            "---\na: 1\n---\nx\ny\n",
+            "---\na: 2\n---\nx\ny\n",
+            "---\na: 1\n---\nx\nz\n",
+            "---\na: 2\n---\nx\nz\n",
+        ),
+        ("---\na: 1\n---\nx\n", "x\n", "---\na: 1\n---\nx\ny\n", "x\ny\n"),
+    ] {
+        assert_eq!(merged_note(base, ours, theirs).as_deref(), Some(expected), "{ours:?}");
+    }
+}
+
+#[test]
+fn lines_below_a_frontmatter_in_conflict_are_merged() {
+    let base = "---\nstatus: draft\n---\none\ntwo\n";
+    let ours = "---\nstatus: draft\nprivate: true\n---\none\ntwo\nthree\n";
+    let merged = merge(base.as_bytes(), ours.as_bytes(), b"one\nTWO\n");
+    let [conflict] = merged.conflicts.as_slice() else { panic!("{merged:?}") };
+    assert_eq!(conflict.theirs, b"");
+    assert!(conflict.contains(&(0..3)) && !conflict.contains(&(3..4)));
+    let expected = "---\nstatus: draft\nprivate: true\n---\none\nTWO\nthree\n";
+    assert_eq!(String::from_utf8_lossy(&merged.bytes), expected);
+}
