@@ -155,18 +155,15 @@ fn is_certain_at_same_path(file: FileId, found: FileId) -> bool {
 }
 
 /// Where the file is that was moved. Editors that keep a backup rename the note to it and write a new
-/// one: what is no note any more is not it. Sync programs rename it to a copy, and put the other side's
-/// version in its place: then only the user can tell.
+/// one: what is no note any more is not it. Sync programs rename it to a copy, whatever name the user gave it before,
+/// and put the other side's version in its place: then only the user can tell.
 ///
 /// More than one place has the file where its names are hard links, or where a snapshot of the folder lies
 /// in it.
 fn moved_paths(trace: &NoteTrace, file: FileId, notes: &PlanReader<'_>) -> Vec<NotePath> {
     let is_it = |standing: &&VaultFile| {
         let name = standing.path.name();
-        let is_copy = || {
-            conflict_copy::original(name)
-                .is_some_and(|original| original == trace.path.name().to_lowercase())
-        };
+        let is_copy = || name != trace.path.name() && conflict_copy::original(name).is_some();
         let is_note = standing.path.is_markdown() || !trace.path.is_markdown();
         is_note && !is_copy()
     };

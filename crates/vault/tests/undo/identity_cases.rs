@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use protocol::changes::history::UndoCandidate;
-use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId, NotePath};
+use protocol::{Change, ChangeAction, ChangeSet, EffectId, FileId, LineCounts, NotePath};
 use vault::undo::{
     EffectConflictReason, EffectivePart, UndoPlan, UndoRequest, VaultFile, VaultReader,
     current_path, current_paths, identify_note, may_be_at, plan_undo,
@@ -386,4 +386,39 @@ fn present_path_of_a_note_is_found_without_reading_others() {
     // Of the first that is not certain; the second is elsewhere.
     assert_eq!(may_be_at(&ledger, places, &counting), [true, false]);
     assert_eq!((counting.listings.get(), counting.reads.borrow().len()), (4, 0));
+}
+
+#[test]
+fn copy_that_a_sync_program_made_of_a_note_with_another_name_is_asked_about() {
+    for (name, is_copy) in [
+        ("Roadmap.sync-conflict-20260102-030405-ABCDEFG.md", true),
+        ("Roadmap (Ann's conflicted copy 2026-01-02).md", true),
+        ("Roadmap 2.md", false),
+    ] {
+        let mut world = world();
+        let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+        // The user renamed the note, and the program made this of it when another version came.
+        let note = world.notes.remove(&path("a.md")).unwrap();
+        world.put_moved(path(name), note);
+        world.add_note(&path("Roadmap.md"), vec![1, 20, 3, 4, 5, 6]);
+        let plan = back_there(&mut world, &UndoRequest::undo([effect]));
+        assert_eq!(plan.changes.len(), usize::from(!is_copy), "{name}: {plan:?}");
+        assert_eq!(plan.conflicts.len(), usize::from(is_copy), "{name}: {plan:?}");
+        assert_eq!(world.notes[&path("Roadmap.md")].lines, [1, 20, 3, 4, 5, 6]);
+    }
+}
+
+#[test]
+fn folder_whose_recorded_contents_were_deleted_does_not_come_back() {
+    for is_purged in [true, false] {
+        let mut world = world_with_folder();
+        let folder = trash_folder(&mut world, "F");
+        if is_purged {
+            world.ledger[0].purged = Some(LineCounts { added: 0, removed: 0 });
+        }
+        let plan = back_there(&mut world, &UndoRequest::undo([folder]));
+        let why: Vec<_> = plan.conflicts.iter().map(|conflict| conflict.why).collect();
+        let expected = if is_purged { vec![EffectConflictReason::Purged] } else { Vec::new() };
+        assert_eq!((why, plan.changes.len()), (expected, usize::from(!is_purged)));
+    }
 }

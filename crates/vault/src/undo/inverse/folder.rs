@@ -60,6 +60,10 @@ impl UndoPlanner<'_> {
             }
             Some(_) => return self.add_conflict(place, effect, EffectConflictReason::Taken),
         }
+        // Nothing tells it from another folder that has its name in the trash by now.
+        if effect.purged.is_some() {
+            return self.add_conflict(place, effect, EffectConflictReason::Purged);
+        }
         let path = self.restored_path(&home.path);
         if self.is_occupied_after(&path) && !self.is_empty_folder_after(&path) {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
