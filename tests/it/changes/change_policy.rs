@@ -288,3 +288,31 @@ async fn a_note_that_is_read_in_the_same_answer_counts_as_read_only_in_the_next_
     running.quit().await;
     model.finish();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_note_that_a_tool_chose_is_named_by_the_user_only_in_words() {
+    for (shown, words, fate) in [
+        ("Alpha.md", "thanks", Pending),
+        ("Alpha.md", "thanks, change Alpha.md", AtOnce),
+        // The control: the user opened the other one.
+        ("Gamma", "thanks", AtOnce),
+    ] {
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("show_note", json!({ "path": shown }))]),
+            Reply::text("Here it is."),
+            Reply::calls(vec![edit_alpha()]),
+            Reply::text("So far."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        let running = home.open(with_mode(settings_with_model(&model), Mode::Auto)).await;
+        let conversation = running.send_and_wait(None, "look around").await;
+        // The window opens what a tool shows, and sends it along from then on.
+        running.show("Alpha").await;
+        running.send_and_wait(Some(&conversation), words).await;
+        let waits = running.pending_paths(&conversation).await.len();
+        assert_eq!(waits, usize::from(fate == Pending), "{shown}, {words}");
+        running.quit().await;
+        model.finish();
+    }
+}

@@ -214,12 +214,21 @@ impl VaultChanges {
     }
 
     /// Whether the user's own message names each of these notes, or it is the open note that was
-    /// sent with the message. A message of the hub that the user sends again is not the user's own.
+    /// sent with the message. A note that a tool opened was chosen by the model, and a message of the hub that the
+    /// user sends again is not the user's own.
     async fn are_mentioned(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
         let message = opening.map(|(message, _)| message);
         let open = message.as_ref().and_then(|message| message.open_note().flatten());
-        let is_open = |path: &NotePath| open.is_some_and(|note| note.path == *path);
+        let shown = match open {
+            Some(_) => self.store.notes_shown_by_tools(&turn.conversation).await,
+            None => Ok(Vec::new()),
+        };
+        let shown = shown.map_err(store_error)?;
+        let is_open = |path: &NotePath| {
+            open.is_some_and(|note| note.path == *path)
+                && !shown.iter().any(|shown| shown == path.as_str())
+        };
         let others = paths.iter().filter(|path| !is_open(path));
         let others: Vec<NotePath> = others.map(|path| (*path).clone()).collect();
         if others.is_empty() {

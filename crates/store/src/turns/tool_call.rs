@@ -47,6 +47,14 @@ impl Store {
         ))
     }
 
+    /// The notes that tools put in front of the user in a conversation, in all its branches.
+    pub async fn notes_shown_by_tools(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<String>, StoreError> {
+        read!(self, "read which notes were shown", |db| select_shown_notes(db, conversation))
+    }
+
     /// The path arguments of one call, as it spelled them.
     pub async fn call_paths(
         &self,
@@ -85,6 +93,20 @@ async fn select_path_arguments(
     .fetch_all(db)
     .await?;
     Ok(paths)
+}
+
+async fn select_shown_notes(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT r.value ->> 'path'
+         FROM turn t JOIN tool_call c ON c.turn = t.id, json_each(c.reactions) r
+         WHERE t.conversation = ? AND r.value ->> 'type' = 'open_note'",
+    )
+    .bind(conversation.as_str())
+    .fetch_all(db)
+    .await
 }
 
 async fn select_call_paths(
