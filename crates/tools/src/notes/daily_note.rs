@@ -6,6 +6,10 @@ use serde::Deserialize;
 /// The name that means today's daily note in every tool.
 pub(crate) const DAILY_NAME: &str = "daily";
 
+/// Said instead of its name where it is private.
+pub(crate) const PRIVATE: &str = "The user keeps the daily note private, so it can be neither read nor changed here.\nUse \
+     another note, or ask the user which one.";
+
 /// The settings of Obsidian's daily notes. Source: its help page “Daily notes”.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -105,7 +105,7 @@ impl NotesView {
         asked: &str,
         context: &ToolContext,
     ) -> Result<NotePath, ToolFailure> {
-        let meant = self.expand_daily(asked);
+        let meant = self.meant_path(asked).await?;
         let asked = meant.trim();
         if let Some(path) = self.pending_path(asked, context).await? {
             return Ok(path);
@@ -264,7 +264,7 @@ impl NotesView {
         asked: &str,
         context: &ToolContext,
     ) -> Result<PathState, ToolFailure> {
-        let asked = self.expand_daily(asked);
+        let asked = self.meant_path(asked).await?;
         if asked.contains('/') {
             return self.path_state(&asked, context).await;
         }
@@ -283,6 +283,17 @@ impl NotesView {
             self.vault.obsidian_config(ObsidianFile::DailyNotes).as_deref(),
             &self.environment.now(),
         )
+    }
+
+    /// The path that `asked` means. A private daily note is not named.
+    async fn meant_path<'a>(&self, asked: &'a str) -> Result<Cow<'a, str>, ToolFailure> {
+        let meant = self.expand_daily(asked);
+        let (vault, path) = (self.vault.clone(), NotePath::parse(&meant));
+        let is_hidden = move || path.is_ok_and(|path| vault.hides(&path));
+        if matches!(meant, Cow::Owned(_)) && run_blocking(is_hidden).await? {
+            return Err(ToolFailure::labeled(daily_note::PRIVATE));
+        }
+        Ok(meant)
     }
 
     fn expand_daily<'a>(&self, asked: &'a str) -> Cow<'a, str> {

@@ -122,8 +122,9 @@ impl Vault {
         let ListingBuilder { entries, mut problems, timed_out: is_cut, .. } =
             self.collect_entries(until)?;
         problems.retain(|problem| {
+            // What is no path can be judged by no rule.
             let hides = |showing: &Arc<Visibility>| {
-                NotePath::parse(&problem.name).is_ok_and(|path| showing.hides_path(&path))
+                NotePath::parse(&problem.name).map_or(true, |path| showing.hides_path(&path))
             };
             !showing.as_ref().is_some_and(hides)
         });

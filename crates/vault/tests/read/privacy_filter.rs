@@ -209,3 +209,21 @@ fn a_folder_that_holds_something_private_stays_and_others_may_go() {
     vault.check_folder_movable(&path("free")).unwrap();
     vault.unfiltered().check_folder_movable(&path("notes")).unwrap();
 }
+
+#[test]
+fn a_name_that_is_no_path_is_told_only_where_nothing_is_private() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = folder();
+    for name in [&b"Diary/Trennung von J\xFCrgen.md"[..], b"notes/a\\b.md"] {
+        std::fs::write(folder.root.join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+    }
+    let told = |rules| {
+        let listed = screened(&folder, rules, Privacy::Open).list().unwrap();
+        listed.problems.into_iter().map(|problem| problem.name).collect::<Vec<_>>()
+    };
+    for rules in [rules(&["Diary"], &[]), rules(&["#private"], &[])] {
+        assert_eq!(told(rules), [""; 0]);
+    }
+    let control = told(rules(&[], &[]));
+    assert!(control.iter().any(|name| name.contains("Trennung")), "the control: {control:?}");
+}
