@@ -1,12 +1,12 @@
 //! For which hub each saved token is: no other hub is shown it. A file of the data directory has a
 //! line for each place, such as `keyring hub.example:443`.
-#![expect(clippy::disallowed_methods, reason = "the file is in the data directory")]
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use protocol::UserError;
 
+use crate::settings::secret_owners;
 use crate::settings::secrets::{self, Secret};
 use crate::workspace::data_dir::DataDir;
 
@@ -62,24 +62,15 @@ pub(crate) fn disown(data: &DataDir, place: &str) -> Result<(), UserError> {
 }
 
 fn owners(data: &DataDir) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(data.token_owner_file()).unwrap_or_default();
-    let lines = text.lines().filter_map(|line| line.split_once(' '));
-    lines.map(|(place, hub)| (place.to_owned(), hub.to_owned())).collect()
+    secret_owners::read(&data.token_owner_file())
 }
 
 fn change(data: &DataDir, change: impl Fn(&mut BTreeMap<String, String>)) -> Result<(), UserError> {
-    let lock = data.lock()?;
-    let before = owners(data);
-    let mut after = before.clone();
-    change(&mut after);
-    if after == before {
-        return Ok(());
-    }
-    let text: String = after.iter().map(|(place, hub)| format!("{place} {hub}\n")).collect();
-    lock.replace(&data.token_owner_file(), text.as_bytes())
+    secret_owners::change(data, &data.token_owner_file(), change)
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the file is in the data directory")]
 mod tests {
     use super::*;
 
