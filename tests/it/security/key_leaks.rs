@@ -1,6 +1,7 @@
 //! A key is stored only where the user put it, whatever goes wrong with it.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use protocol::request::KeyStorage;
 use protocol::{AppEvent, ProviderKind, Settings};
@@ -38,11 +39,24 @@ fn echoing_answers() -> Vec<String> {
 
 /// Gives the same answer to every request for as long as `tasks` lives.
 async fn serve_answer(tasks: &mut JoinSet<()>, answer: String) -> String {
+    record_requests(tasks, answer, &Arc::default()).await
+}
+
+/// [`serve_answer`], and keeps what it was sent.
+async fn record_requests(
+    tasks: &mut JoinSet<()>,
+    answer: String,
+    requests: &Arc<Mutex<String>>,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let requests = Arc::clone(requests);
     tasks.spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let _ = stream.read(&mut [0; 65_536]).await;
+            let mut request = vec![0; 65_536];
+            let length = stream.read(&mut request).await.unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..length]).into_owned();
+            requests.lock().expect("nobody panicked").push_str(&request);
             let _ = stream.write_all(answer.as_bytes()).await;
         }
     });
@@ -79,7 +93,10 @@ async fn a_key_is_in_no_database_no_error_and_no_event_whatever_a_server_does_wi
     let home = TestHome::new(&[("Note.md", "A note.\n")]);
     for (provider, file) in [(ProviderKind::Anthropic, "key"), (ProviderKind::OpenAi, "key.openai")]
     {
-        let settings = Settings { provider, model: "model".into(), ..Settings::default() };
+        // The servers that answer are on this computer, so the key has to be for one there.
+        let base_url = "http://127.0.0.1:1".to_owned();
+        let settings =
+            Settings { provider, base_url, model: "model".into(), ..Settings::default() };
         let running = home.open(settings).await;
         let key = SecretString::from(CANARY);
         running.app.set_key(key, KeyStorage::File).await.expect("the key is kept");
@@ -114,4 +131,38 @@ async fn a_canary_that_is_put_where_it_must_not_be_is_found() {
     let found = files_with_canary(home.data.root());
     assert!(found.iter().any(|name| name.contains("vaultmate.db")), "{found:?}");
     running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saved_key_is_sent_to_no_other_server_than_it_was_saved_for() {
+    let home = TestHome::new(&[]);
+    let (mut tasks, requests) = (JoinSet::new(), Arc::new(Mutex::new(String::new())));
+    let refusal = "HTTP/1.1 403 No\r\nconnection: close\r\n\r\n".to_owned();
+    let local = record_requests(&mut tasks, refusal, &requests).await;
+    let sent = || std::mem::take(&mut *requests.lock().expect("nobody panicked"));
+    for provider in [ProviderKind::Anthropic, ProviderKind::OpenAi] {
+        let with = |base_url: &str| Settings {
+            provider,
+            base_url: base_url.to_owned(),
+            model: "model".into(),
+            ..Settings::default()
+        };
+        let running = home.open(with("https://models.example/v1")).await;
+        let key = || SecretString::from(CANARY);
+        running.app.set_key(key(), KeyStorage::File).await.expect("the key is kept");
+        running.app.save_settings(with(&local)).await.expect("the settings are saved");
+        let conversation = running.send_and_wait(None, "Hello").await;
+        let told = format!("{:?}", running.view(&conversation).await);
+        let is_told = told.contains("The saved API key is for https://models.example");
+        // A server on this computer may do without a key.
+        assert_eq!(is_told, provider == ProviderKind::Anthropic, "{told}");
+        let without_key = sent();
+        assert!(!without_key.contains(CANARY), "{without_key}");
+        assert_eq!(without_key.contains("Hello"), provider == ProviderKind::OpenAi);
+        // The control: the key is pasted for this server.
+        running.app.set_key(key(), KeyStorage::File).await.expect("the key is kept");
+        running.send_and_wait(Some(&conversation), "Hello").await;
+        assert!(sent().contains(CANARY), "{provider:?}");
+        running.quit().await;
+    }
 }

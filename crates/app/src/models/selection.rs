@@ -17,6 +17,7 @@ use secrecy::SecretString;
 use tokio::sync::watch;
 use tools::commands::CommandProvider;
 
+use crate::settings::key_server;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::workspace::data_dir::DataDir;
@@ -254,10 +255,15 @@ fn select_from_provider(
     let base_url = chosen.base_url(settings);
     let is_local = llm::transport::http::is_on_this_computer(&base_url);
     let (keyring, found) = (finding.trouble(), finding.keys());
+    let other_server = found
+        .as_ref()
+        .and_then(|found| key_server::other_server(&choice.data, chosen, found.source, &base_url));
+    let found = found.filter(|_| other_server.is_none());
     if found.is_none() && (chosen == ModelProvider::Anthropic || !is_local) {
-        return match keyring {
-            Some(trouble) => closed(chosen, trouble),
-            None => missing_key_selection(chosen),
+        return match (keyring, other_server) {
+            (Some(trouble), _) => closed(chosen, trouble),
+            (None, Some(other)) => key_of_another_server(chosen, &other, &base_url),
+            (None, None) => missing_key_selection(chosen),
         };
     }
     let model = match settings.model.trim() {
@@ -409,6 +415,15 @@ fn missing_key_selection(provider: ModelProvider) -> SelectedModel {
     let (name, variable) = (provider.name(), provider.env_variable());
     let message =
         format!("There is no API key for {name}. Paste one in Settings, or set {variable}.");
+    failed_selection(provider, ErrorCode::Key, &message)
+}
+
+fn key_of_another_server(provider: ModelProvider, other: &str, base_url: &str) -> SelectedModel {
+    let (server, variable) = (llm::transport::http::server_of(base_url), provider.env_variable());
+    let message = format!(
+        "The saved API key is for {other}, so it isn’t sent to {server}. Paste the key for {server} in \
+         Settings, or set {variable}."
+    );
     failed_selection(provider, ErrorCode::Key, &message)
 }
 

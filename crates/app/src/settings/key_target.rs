@@ -10,7 +10,7 @@ use crate::models::selection::{ModelProvider, SelectionInput};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyTarget {
     pub(crate) model_provider: ModelProvider,
-    base_url: String,
+    pub(crate) base_url: String,
 }
 
 impl App {

@@ -54,7 +54,7 @@ impl Secret {
     }
 
     /// Its name in the keyring.
-    const fn keyring_account(self) -> &'static str {
+    pub(crate) const fn keyring_account(self) -> &'static str {
         match self {
             Self::Keys(ModelProvider::Anthropic) => "anthropic",
             Self::Keys(ModelProvider::OpenAi) => "openai",

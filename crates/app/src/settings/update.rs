@@ -11,8 +11,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::app::App;
 use crate::hub::connection;
 use crate::settings::config::{ConfigWatcher, ReloadRequests};
+use crate::settings::key_target::KeyTarget;
 use crate::settings::secrets::Secret;
-use crate::settings::{config, secrets};
+use crate::settings::{config, key_server, secrets};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::sentence;
 use crate::vault_session::{AppServices, SessionGuard};
@@ -195,8 +196,24 @@ impl App {
             self.ensure_key_target(&target).await?;
         }
         secrets::save(data, keyring, secret, &key, place).await?;
+        if !key.expose_secret().trim().is_empty() {
+            self.assign_key(target, place).await?;
+        }
         self.reselect_model().await;
         Ok(())
+    }
+}
+
+impl App {
+    /// From now on no other server than that of `target` is sent the key which was saved in this place.
+    async fn assign_key(&self, target: KeyTarget, place: KeyStorage) -> Result<(), UserError> {
+        let data = self.services().data.clone();
+        let place = match place {
+            KeyStorage::Keyring => secrets::FROM_KEYRING,
+            KeyStorage::File => secrets::FROM_FILE,
+        };
+        let KeyTarget { model_provider, base_url } = target;
+        run_blocking(move || key_server::assign(&data, model_provider, place, &base_url)).await?
     }
 }
 

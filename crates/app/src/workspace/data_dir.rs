@@ -78,6 +78,11 @@ impl DataDir {
         self.root.join("hub-of-token")
     }
 
+    /// The file that says for which server a saved API key is.
+    pub(crate) fn key_server_file(&self) -> PathBuf {
+        self.root.join("server-of-key")
+    }
+
     /// The file of what was found out about models that take no tools.
     pub(crate) fn tool_support_file(&self) -> PathBuf {
         self.root.join("no_tools")

@@ -24,7 +24,7 @@ mod event_stream;
 mod optional_path;
 mod prompt_speed;
 
-pub use address::{has_credentials, is_on_this_computer};
+pub use address::{has_credentials, is_on_this_computer, server_of};
 pub(crate) use api_profile::{ApiProfile, BasePath, KeylessServers};
 pub(crate) use error::RequestErrors;
 pub(crate) use error_body::ErrorBody;
