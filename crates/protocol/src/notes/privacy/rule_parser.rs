@@ -14,6 +14,9 @@ const ALL_BELOW: [&str; 6] = ["/**/*.md", "/**/*", "/**", "/*.md", "/*", "/"];
 const TAGS: [&str; 2] = ["tag", "tags"];
 const PLACES: [&str; 4] = ["path", "folder", "file", "place"];
 
+/// What stands between the parts of a list.
+const SEPARATORS: [char; 2] = [',', ';'];
+
 /// The rules that `text` may mean, all of which count; `None` where nobody can tell.
 pub(super) fn parse_rule(text: &str) -> Option<Vec<PrivateRule>> {
     let is_seen = |sign: &char| sign.is_whitespace() || !is_invisible(*sign);
@@ -47,9 +50,9 @@ fn parse_visible_rule(text: &str) -> Option<Vec<PrivateRule>> {
         return (!rules.is_empty()).then_some(rules);
     }
     let mut rules = vec![place_rule(text)?];
-    if text.contains(',') {
+    if text.contains(SEPARATORS) {
         // One folder of that name, or a list.
-        let parts = text.split(',').filter(|part| !part.trim().is_empty());
+        let parts = text.split(SEPARATORS).filter(|part| !part.trim().is_empty());
         rules.extend(parts.filter_map(parse_visible_rule).flatten());
     }
     Some(rules)
@@ -74,7 +77,13 @@ fn property_rules(name: &str, value: &str) -> Option<Vec<PrivateRule>> {
             inside.split(',').map(unquoted).filter(|value| !value.is_empty()).collect()
         }
         Some(_) => vec![""],
-        None => vec![unquoted(value)],
+        None => {
+            // One value of that text, or a list.
+            let whole = unquoted(value);
+            let items = value.split(SEPARATORS).map(unquoted).filter(|item| !item.is_empty());
+            let is_list = whole == value && value.contains(SEPARATORS);
+            [whole].into_iter().chain(items.filter(|_| is_list)).collect()
+        }
     };
     let mut rules = Vec::new();
     for value in values {
@@ -147,6 +156,8 @@ mod tests {
             "folder: Diary",
             "Diary, Work",
             "Work,Diary",
+            "Work; Diary",
+            "path: Work, Diary",
             "Di\u{200b}ary",
             "\u{feff}Diary",
             "Di\u{ad}ary",
@@ -170,6 +181,9 @@ mod tests {
             ("tag:private", &tagged, &secret),
             ("tag: #private", &tagged, &secret),
             ("tags: [private, x]", &tagged, &secret),
+            ("tags: private, x", &tagged, &secret),
+            ("tag: #x; #private", &tagged, &secret),
+            ("status: draft, secret", &secret, &tagged),
             ("status:\"secret\"", &secret, &tagged),
             ("status: [secret]", &secret, &tagged),
             ("status=secret", &secret, &tagged),
