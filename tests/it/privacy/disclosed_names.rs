@@ -2,6 +2,7 @@
 //! restrict what a turn may do as a reading does, and so does the news that nothing matches. Each has
 //! a call beside it that reveals neither.
 
+use protocol::settings::PrivateSettings;
 use protocol::{Mode, Source};
 use serde_json::{Value, json};
 use testkit::scripted_model::tool_results;
@@ -218,5 +219,33 @@ async fn notes_that_change_along_with_another_are_named_by_the_vault() {
         }
         running.quit().await;
         model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_daily_note_is_refused_without_its_name() {
+    let notes =
+        [(".obsidian/daily-notes.json", r#"{"folder":"Kanarienvogel"}"#), ("Open.md", "x\n")];
+    for (rule, is_private) in [("Kanarienvogel/", true), ("Elsewhere/", false)] {
+        for (tool, arguments) in [
+            ("read_file", json!({ "path": "daily" })),
+            ("append_file", json!({ "path": "daily", "content": "- x" })),
+        ] {
+            let model = ScriptedModel::start(vec![
+                Reply::calls(vec![(tool, arguments)]),
+                Reply::text("Done."),
+            ])
+            .await;
+            let home = home_with_key(&notes);
+            let mut settings = settings_with_model(&model);
+            settings.private = PrivateSettings { never: vec![rule.into()], ..Default::default() };
+            let running = home.open(settings).await;
+            running.send_and_wait(None, "What is in my daily note?").await;
+            let told = tool_results(&model.wait_for_request(2).await).remove(0).1;
+            assert_eq!(told.contains("Kanarienvogel"), !is_private, "{tool}: {told}");
+            assert_eq!(told.contains("keeps the daily note private"), is_private, "{tool}: {told}");
+            running.quit().await;
+            model.finish();
+        }
     }
 }
