@@ -30,18 +30,15 @@ impl PropertyValues {
     }
 }
 
-/// Whether the merged lines of a note have the properties that the sides made of those of the base. So they have where
-/// at most one side changed the frontmatter, and where nothing can be told: a side is no UTF-8, or its frontmatter was
-/// no YAML before.
+/// Whether the merged lines of a note have the properties that the sides made of those of the base. Where lines are in
+/// `conflict` they may have those of ours. So they have where at most one side changed the frontmatter, and where nothing
+/// can be told: a side is no UTF-8, or its frontmatter was no YAML before. The fences have to stay then.
 pub(super) fn are_properties_kept(
-    base: &[u8],
-    ours: &[u8],
-    theirs: &[u8],
-    merged: impl FnOnce() -> Vec<u8>,
+    [base, ours, theirs]: [&[u8]; 3],
+    merged: &[u8],
+    conflict: ConflictingLines,
 ) -> bool {
-    let (begins, [base, ours, theirs]) =
-        ([base, ours, theirs].map(frontmatter), [base, ours, theirs]);
-    let [in_base, in_ours, in_theirs] = begins;
+    let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(frontmatter);
     if in_base == in_ours || in_base == in_theirs || in_ours == in_theirs {
         return true;
     }
@@ -50,26 +47,38 @@ pub(super) fn are_properties_kept(
     };
     let [base, ours, theirs] = [base, ours, theirs].map(PropertyValues::of);
     if !(base.is_sound && ours.is_sound && theirs.is_sound) {
-        return true;
+        return in_base.is_empty() || !(in_ours.is_empty() || in_theirs.is_empty());
     }
-    let merged = merged();
-    let merged = PropertyValues::of(&String::from_utf8_lossy(&merged));
+    let merged = PropertyValues::of(&String::from_utf8_lossy(merged));
     let all = [&base, &ours, &theirs, &merged];
     let names: BTreeSet<&String> = all.into_iter().flat_map(|one| one.values.keys()).collect();
     let is_kept = |name: &&String| {
         let [base, ours, theirs, merged] = all.map(|one| one.get(name));
+        if conflict == ConflictingLines::Some && merged == ours {
+            return true;
+        }
         if base == ours || base == theirs || ours == theirs {
             return merged == if base == ours { theirs } else { ours };
         }
-        // Both changed a list, each in its own way.
-        let has_added = |side: Option<&Vec<String>>| {
-            let is_new = |value: &&String| base.is_none_or(|base| !base.contains(*value));
-            let added: Vec<&String> = side.into_iter().flatten().filter(is_new).collect();
-            added.iter().all(|value| merged.is_some_and(|merged| merged.contains(value)))
-        };
+        // Both changed a list, a map or a long text, each other lines of it.
+        let (before, after) = (parts(base), parts(merged));
+        let has_added = |side| parts(side).difference(&before).all(|part| after.contains(part));
         has_added(ours) && has_added(theirs)
     };
     merged.is_sound && names.iter().all(is_kept)
+}
+
+/// Whether lines of the note are in conflict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ConflictingLines {
+    None,
+    Some,
+}
+
+/// The items of a list, the entries of a map, and the lines of a text.
+fn parts(values: Option<&Vec<String>>) -> BTreeSet<&str> {
+    let texts = values.into_iter().flatten();
+    texts.flat_map(|text| text.split(['\n', ','])).map(str::trim).collect()
 }
 
 /// The bytes of the frontmatter at the beginning of a note, with the line end of its last line; empty where there is

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::chunk::{MergeChunk, MergeSide, chunks};
 use super::line_order::LineOrder;
 use super::lines::SplitLines;
-use super::properties::{are_properties_kept, frontmatter};
+use super::properties::{ConflictingLines, are_properties_kept, frontmatter};
 
 /// The result of merging two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +102,11 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
 #[must_use]
 pub fn merge_in_order(base: &[u8], ours: &[u8], theirs: &[u8], order: &LineOrder<'_>) -> Merged {
     let merged = merge_lines(base, ours, theirs, order);
-    let text = || merged.bytes.clone();
-    if !merged.conflicts.is_empty() || are_properties_kept(base, ours, theirs, text) {
+    let conflict = match merged.conflicts.is_empty() {
+        true => ConflictingLines::None,
+        false => ConflictingLines::Some,
+    };
+    if are_properties_kept([base, ours, theirs], &merged.bytes, conflict) {
         return merged;
     }
     merge_below_frontmatter(base, ours, theirs, order)
@@ -129,7 +132,11 @@ fn merge_below_frontmatter(
             *changed = changed.start + above_in_base..changed.end + above_in_base;
         }
     }
-    let ours = in_ours.to_vec();
+    let (ours, mut theirs) = (in_ours.to_vec(), in_theirs.to_vec());
+    // Whoever takes theirs has a line end behind it too.
+    if !theirs.is_empty() && !theirs.ends_with(b"\n") && !merged.bytes.is_empty() {
+        theirs.push(b'\n');
+    }
     let is_glued = !ours.is_empty() && !ours.ends_with(b"\n") && !merged.bytes.is_empty();
     if is_glued {
         merged.bytes.splice(..0, *b"\n");
@@ -139,8 +146,9 @@ fn merge_below_frontmatter(
         line: 0,
         base: in_base.to_vec(),
         ours,
-        theirs: in_theirs.to_vec(),
-        changed: vec![0..above_in_base],
+        theirs,
+        // Where the base has none, it was put before the first line, or in the place of it.
+        changed: if above_in_base == 0 { vec![0..0, 0..1] } else { Vec::from([0..above_in_base]) },
     };
     merged.conflicts.insert(0, conflict);
     merged

@@ -260,6 +260,33 @@ fn frontmatter_is_not_taken_apart_by_two_changes_of_it() {
 }
 
 #[test]
+fn lines_in_conflict_below_do_not_let_frontmatter_be_taken_apart() {
+    let base = "---\nstatus: draft\n---\nkeep\none\n";
+    let ours = "---\nstatus: draft\nprivate: true\n---\nkeep\nONE\n";
+    let merged = merge(base.as_bytes(), ours.as_bytes(), b"keep\nuno\n");
+    assert_eq!((merged.conflicts.len(), merged.bytes.as_slice()), (2, ours.as_bytes()));
+    // Not even where the user types in it.
+    let ours = "---\nstatus: draft\nprivate: [\n---\nkeep\none\n";
+    let merged = merge(base.as_bytes(), ours.as_bytes(), b"keep\none\n");
+    assert_eq!((merged.conflicts.len(), merged.bytes.as_slice()), (1, ours.as_bytes()));
+    // The control: the properties stay although lines are in conflict.
+    let ours = "---\nstatus: draft\nprivate: true\n---\nkeep\nONE\n";
+    let theirs = b"---\nstatus: done\n---\nkeep\nuno\n";
+    let merged = merge(base.as_bytes(), ours.as_bytes(), theirs);
+    let expected = "---\nstatus: done\nprivate: true\n---\nkeep\nONE\n";
+    assert_eq!(String::from_utf8_lossy(&merged.bytes), expected);
+    assert_eq!(merged.conflicts.len(), 1);
+}
+
+#[test]
+fn two_changes_of_one_map_come_together() {
+    let map =
+        |up: &str, down: &str| format!("---\nlinks:\n  up: {up}\n  x: 1\n  down: {down}\n---\n");
+    let (base, ours, theirs) = (map("A", "C"), map("A", "D"), map("B", "C"));
+    assert_eq!(merged_note(&base, &ours, &theirs), Some(map("B", "D")));
+}
+
+#[test]
 fn lines_below_a_frontmatter_in_conflict_are_merged() {
     let base = "---\nstatus: draft\n---\none\ntwo\n";
     let ours = "---\nstatus: draft\nprivate: true\n---\none\ntwo\nthree\n";
