@@ -41,7 +41,12 @@ fn parse_visible_rule(text: &str) -> Option<Vec<PrivateRule>> {
         return Some(vec![tag_rule(tag)?]);
     }
     if let Some((name, value)) = text.split_once(':') {
-        return property_rules(name, value);
+        let rules = property_rules(name, value)?;
+        // A list of rules, the first of which may be a folder.
+        let is_rule = |part: &str| part.contains(':') || part.trim_start().starts_with(['#', '＃']);
+        let is_list = name.contains(SEPARATORS) || value.split(SEPARATORS).skip(1).any(is_rule);
+        let parts = if is_list { rules_of_parts(text) } else { Vec::new() };
+        return Some(rules.into_iter().chain(parts).collect());
     }
     if let Some((name, value)) = text.split_once(['：', '=', '＝']) {
         // A folder may be called so.
@@ -52,10 +57,14 @@ fn parse_visible_rule(text: &str) -> Option<Vec<PrivateRule>> {
     let mut rules = vec![place_rule(text)?];
     if text.contains(SEPARATORS) {
         // One folder of that name, or a list.
-        let parts = text.split(SEPARATORS).filter(|part| !part.trim().is_empty());
-        rules.extend(parts.filter_map(parse_visible_rule).flatten());
+        rules.extend(rules_of_parts(text));
     }
     Some(rules)
+}
+
+fn rules_of_parts(list: &str) -> Vec<PrivateRule> {
+    let parts = list.split(SEPARATORS).filter(|part| !part.trim().is_empty());
+    parts.filter_map(parse_visible_rule).flatten().collect()
 }
 
 fn tag_rule(tag: &str) -> Option<PrivateRule> {
@@ -118,7 +127,12 @@ fn unquoted(text: &str) -> &str {
     let text = text.trim();
     let inside = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('„', '“'), ('‘', '’')]
         .into_iter()
-        .find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));
+        .find_map(|(open, close)| {
+            let inside = text.strip_prefix(open)?.strip_suffix(close)?;
+            // Around each item of a list they are not around all of it.
+            let is_list = inside.contains(SEPARATORS) && inside.contains([open, close]);
+            (!is_list).then_some(inside)
+        });
     inside.map_or(text, str::trim)
 }
 
@@ -157,6 +171,8 @@ mod tests {
             "Diary, Work",
             "Work,Diary",
             "Work; Diary",
+            "\"Work\", \"Diary\"",
+            "Diary; tag: private",
             "path: Work, Diary",
             "Di\u{200b}ary",
             "\u{feff}Diary",
@@ -182,6 +198,9 @@ mod tests {
             ("tag: #private", &tagged, &secret),
             ("tags: [private, x]", &tagged, &secret),
             ("tags: private, x", &tagged, &secret),
+            ("Diary; tag: private", &tagged, &secret),
+            ("path: Work; #private", &tagged, &secret),
+            ("status: \"draft\", \"secret\"", &secret, &tagged),
             ("tag: #x; #private", &tagged, &secret),
             ("status: draft, secret", &secret, &tagged),
             ("status:\"secret\"", &secret, &tagged),
