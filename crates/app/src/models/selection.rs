@@ -258,7 +258,10 @@ fn select_from_provider(
     let other_server = found
         .as_ref()
         .and_then(|found| key_server::other_server(&choice.data, chosen, found.source, &base_url));
-    let found = found.filter(|_| other_server.is_none());
+    let found = match other_server {
+        Some(_) => secrets::environment_keys(Secret::Keys(chosen)),
+        None => found,
+    };
     if found.is_none() && (chosen == ModelProvider::Anthropic || !is_local) {
         return match (keyring, other_server) {
             (Some(trouble), _) => closed(chosen, trouble),
@@ -419,7 +422,8 @@ fn missing_key_selection(provider: ModelProvider) -> SelectedModel {
 }
 
 fn key_of_another_server(provider: ModelProvider, other: &str, base_url: &str) -> SelectedModel {
-    let (server, variable) = (llm::transport::http::server_of(base_url), provider.env_variable());
+    let server = llm::transport::http::server_of(base_url).unwrap_or_default();
+    let variable = provider.env_variable();
     let message = format!(
         "The saved API key is for {other}, so it isn’t sent to {server}. Paste the key for {server} in \
          Settings, or set {variable}."

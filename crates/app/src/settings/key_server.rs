@@ -21,7 +21,7 @@ pub(crate) fn other_server(
     if place != FROM_KEYRING && place != FROM_FILE {
         return None;
     }
-    let server = llm::transport::http::server_of(base_url);
+    let server = llm::transport::http::server_of(base_url)?;
     let known = secret_owners::read(&data.key_server_file()).remove(&name(provider, place));
     match known {
         Some(known) => Some(known).filter(|known| *known != server),
@@ -34,6 +34,15 @@ pub(crate) fn other_server(
     }
 }
 
+/// No place holds a key of the provider any more, so one that is put there is for the server that asks first. Blocks.
+pub(crate) fn disown(data: &DataDir, provider: ModelProvider) -> Result<(), UserError> {
+    secret_owners::change(data, &data.key_server_file(), |servers| {
+        for place in [FROM_KEYRING, FROM_FILE] {
+            servers.remove(&name(provider, place));
+        }
+    })
+}
+
 /// The key of a provider in `place` is for the server of this URL. Blocks.
 pub(crate) fn assign(
     data: &DataDir,
@@ -41,7 +50,8 @@ pub(crate) fn assign(
     place: &str,
     base_url: &str,
 ) -> Result<(), UserError> {
-    let (name, server) = (name(provider, place), llm::transport::http::server_of(base_url));
+    let Some(server) = llm::transport::http::server_of(base_url) else { return Ok(()) };
+    let name = name(provider, place);
     secret_owners::change(data, &data.key_server_file(), |servers| {
         servers.insert(name.clone(), server.clone());
     })
@@ -70,6 +80,9 @@ mod tests {
         assert_eq!(other("environment", router), None, "nobody knows for which it is");
         assign(&data, ModelProvider::OpenAi, "file", router).expect("assigned");
         assert_eq!((other("file", router), other("file", own).is_some()), (None, true));
+        // Nothing is sent to a URL that is none.
+        assign(&data, ModelProvider::OpenAi, "file", "openrouter.ai/api/v1").expect("left alone");
+        assert_eq!((other("file", "openrouter.ai"), other("file", router)), (None, None));
         // Another provider, and another place.
         assert_eq!(other_server(&data, ModelProvider::Ollama, "file", own), None);
         assert_eq!(other("keyring", "http://localhost:1"), None);
@@ -79,5 +92,7 @@ mod tests {
             "another port of this computer"
         );
         assert_eq!(other("keyring", own).as_deref(), Some("localhost"));
+        disown(&data, ModelProvider::OpenAi).expect("removed");
+        assert_eq!((other("file", own), other("keyring", own)), (None, None));
     }
 }

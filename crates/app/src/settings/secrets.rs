@@ -111,6 +111,11 @@ pub fn pass_to_command(program: &mut Command) {
     program.envs(ENVIRONMENT.iter().map(|(of, keys)| (of.env_variable(), keys.expose_secret())));
 }
 
+/// The keys of the environment, whatever other places hold.
+pub(crate) fn environment_keys(secret: Secret) -> Option<FoundKeys> {
+    parse_keys(from_environment(secret), FROM_ENVIRONMENT)
+}
+
 fn from_environment(secret: Secret) -> Option<String> {
     let mut given = ENVIRONMENT.iter();
     let (_, keys) = given.find(|(of, _)| *of == secret)?;

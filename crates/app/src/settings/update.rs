@@ -196,24 +196,33 @@ impl App {
             self.ensure_key_target(&target).await?;
         }
         secrets::save(data, keyring, secret, &key, place).await?;
-        if !key.expose_secret().trim().is_empty() {
-            self.assign_key(target, place).await?;
-        }
+        let is_removed = key.expose_secret().trim().is_empty();
+        let assigned = self.assign_key(target, (!is_removed).then_some(place)).await;
         self.reselect_model().await;
-        Ok(())
+        assigned
     }
 }
 
 impl App {
-    /// From now on no other server than that of `target` is sent the key which was saved in this place.
-    async fn assign_key(&self, target: KeyTarget, place: KeyStorage) -> Result<(), UserError> {
+    /// From now on no other server than that of `target` is sent the key which was saved in this place; `None` if it was
+    /// removed.
+    async fn assign_key(
+        &self,
+        target: KeyTarget,
+        place: Option<KeyStorage>,
+    ) -> Result<(), UserError> {
         let data = self.services().data.clone();
-        let place = match place {
-            KeyStorage::Keyring => secrets::FROM_KEYRING,
-            KeyStorage::File => secrets::FROM_FILE,
-        };
         let KeyTarget { model_provider, base_url } = target;
-        run_blocking(move || key_server::assign(&data, model_provider, place, &base_url)).await?
+        let assign = move || {
+            key_server::disown(&data, model_provider)?;
+            let place = match place {
+                None => return Ok(()),
+                Some(KeyStorage::Keyring) => secrets::FROM_KEYRING,
+                Some(KeyStorage::File) => secrets::FROM_FILE,
+            };
+            key_server::assign(&data, model_provider, place, &base_url)
+        };
+        run_blocking(assign).await?
     }
 }
 

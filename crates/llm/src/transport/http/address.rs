@@ -64,14 +64,14 @@ pub fn has_credentials(base_url: &str) -> bool {
 }
 
 /// The server of a base URL, as a name to compare and to show: `https://api.openai.com`, or `localhost` for this computer,
-/// whatever the port. A URL that no provider would use is its own name.
+/// whatever the port. `None` for a URL that no provider would use: nothing is sent there.
 #[must_use]
-pub fn server_of(base_url: &str) -> String {
+pub fn server_of(base_url: &str) -> Option<String> {
     if is_on_this_computer(base_url) {
-        return "localhost".to_owned();
+        return Some("localhost".to_owned());
     }
-    let url = Url::parse(base_url.trim());
-    url.map_or_else(|_| base_url.trim().to_owned(), |url| url.origin().ascii_serialization())
+    let url = Url::parse(base_url.trim()).ok().filter(|url| url.scheme() == "https");
+    url.map(|url| url.origin().ascii_serialization())
 }
 
 /// Whether this URL, as a provider would use it, is on this computer.
