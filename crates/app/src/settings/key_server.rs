@@ -10,8 +10,8 @@ use crate::settings::secret_owners;
 use crate::settings::secrets::{FROM_FILE, FROM_KEYRING, Secret};
 use crate::workspace::data_dir::DataDir;
 
-/// The server that the key from `place` is for, where that is another one than that of `base_url`. A key that was saved
-/// before servers were told apart is for the one that asks first. Blocks.
+/// The server that the key from `place` is for, where that is another one than that of `base_url`. A key that was put
+/// there by hand, or saved before servers were told apart, is for whichever is configured. Blocks.
 pub(crate) fn other_server(
     data: &DataDir,
     provider: ModelProvider,
@@ -23,18 +23,10 @@ pub(crate) fn other_server(
     }
     let server = llm::transport::http::server_of(base_url)?;
     let known = secret_owners::read(&data.key_server_file()).remove(&name(provider, place));
-    match known {
-        Some(known) => Some(known).filter(|known| *known != server),
-        None => {
-            if let Err(why) = assign(data, provider, place, base_url) {
-                tracing::warn!(%why, "the key's server is not recorded");
-            }
-            None
-        }
-    }
+    known.filter(|known| *known != server)
 }
 
-/// No place holds a key of the provider any more, so one that is put there is for the server that asks first. Blocks.
+/// No place holds a key of the provider any more. Blocks.
 pub(crate) fn disown(data: &DataDir, provider: ModelProvider) -> Result<(), UserError> {
     secret_owners::change(data, &data.key_server_file(), |servers| {
         for place in [FROM_KEYRING, FROM_FILE] {
@@ -66,12 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_for_the_server_that_it_was_saved_for_and_an_older_one_for_the_first() {
+    fn a_key_is_for_the_server_that_it_was_saved_for_and_an_older_one_for_any() {
         let folder = tempfile::tempdir().expect("a folder");
         let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
         let other = |place, url| other_server(&data, ModelProvider::OpenAi, place, url);
         let (own, router) = ("https://api.openai.com/v1", "https://openrouter.ai/api/v1");
-        assert_eq!(other("file", own), None, "the first that asks");
+        assert_eq!((other("file", own), other("file", router)), (None, None), "nothing is known");
+        assign(&data, ModelProvider::OpenAi, "file", own).expect("assigned");
+        assert_eq!(other("file", own), None);
         assert_eq!(other("file", router).as_deref(), Some("https://api.openai.com"));
         assert_eq!(
             other("file", "http://127.0.0.1:1234/v1").as_deref(),
@@ -85,7 +79,7 @@ mod tests {
         assert_eq!((other("file", "openrouter.ai"), other("file", router)), (None, None));
         // Another provider, and another place.
         assert_eq!(other_server(&data, ModelProvider::Ollama, "file", own), None);
-        assert_eq!(other("keyring", "http://localhost:1"), None);
+        assign(&data, ModelProvider::OpenAi, "keyring", "http://localhost:1").expect("assigned");
         assert_eq!(
             other("keyring", "http://127.0.0.1:2/v1"),
             None,

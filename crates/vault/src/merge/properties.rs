@@ -36,7 +36,7 @@ impl PropertyValues {
 pub(super) fn are_properties_kept(
     [base, ours, theirs]: [&[u8]; 3],
     merged: &[u8],
-    conflict: ConflictingLines,
+    conflict: OtherConflicts,
 ) -> bool {
     let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(frontmatter);
     if in_base == in_ours || in_base == in_theirs || in_ours == in_theirs {
@@ -54,7 +54,7 @@ pub(super) fn are_properties_kept(
     let names: BTreeSet<&String> = all.into_iter().flat_map(|one| one.values.keys()).collect();
     let is_kept = |name: &&String| {
         let [base, ours, theirs, merged] = all.map(|one| one.get(name));
-        if conflict == ConflictingLines::Some && merged == ours {
+        if conflict == OtherConflicts::Some && merged == ours {
             return true;
         }
         if base == ours || base == theirs || ours == theirs {
@@ -70,7 +70,7 @@ pub(super) fn are_properties_kept(
 
 /// Whether lines of the note are in conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ConflictingLines {
+pub(super) enum OtherConflicts {
     None,
     Some,
 }

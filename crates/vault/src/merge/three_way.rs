@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::chunk::{MergeChunk, MergeSide, chunks};
 use super::line_order::LineOrder;
 use super::lines::SplitLines;
-use super::properties::{ConflictingLines, are_properties_kept, frontmatter};
+use super::properties::{OtherConflicts, are_properties_kept, frontmatter};
 
 /// The result of merging two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,8 +103,8 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
 pub fn merge_in_order(base: &[u8], ours: &[u8], theirs: &[u8], order: &LineOrder<'_>) -> Merged {
     let merged = merge_lines(base, ours, theirs, order);
     let conflict = match merged.conflicts.is_empty() {
-        true => ConflictingLines::None,
-        false => ConflictingLines::Some,
+        true => OtherConflicts::None,
+        false => OtherConflicts::Some,
     };
     if are_properties_kept([base, ours, theirs], &merged.bytes, conflict) {
         return merged;
