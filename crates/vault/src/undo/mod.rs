@@ -2,7 +2,7 @@
 //!
 //! The inverse of a change is merged into the present note, wherever it is now. There is a
 //! conflict, with both versions, only where the same lines were changed since; nothing is guessed.
-//! The result is a [`ChangeSet`] like any other, so an undo can itself be undone.
+//! The result is a [`ChangeSet`](protocol::ChangeSet) like any other, so an undo can itself be undone.
 
 mod answer;
 mod effective_part;
