@@ -17,7 +17,6 @@ use secrecy::SecretString;
 use tokio::sync::watch;
 use tools::commands::CommandProvider;
 
-use crate::settings::key_server;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::workspace::data_dir::DataDir;
@@ -25,11 +24,13 @@ use crate::workspace::data_dir::DataDir;
 mod local_servers;
 mod model_list;
 mod model_provider;
+mod usable_keys;
 
 pub(crate) use local_servers::{candidates as usual_local, detect as find_local};
 use model_list::ServerModels;
 pub(crate) use model_provider::ModelProvider;
 use model_provider::ProviderConfig;
+use usable_keys::UsableKeys;
 
 /// The smallest context window of the providers' own models, in tokens.
 const PROVIDER_CONTEXT_WINDOW: u32 = 200_000;
@@ -254,21 +255,11 @@ fn select_from_provider(
     let SelectionInput { settings, pace, .. } = choice;
     let base_url = chosen.base_url(settings);
     let is_local = llm::transport::http::is_on_this_computer(&base_url);
-    let (keyring, found) = (finding.trouble(), finding.keys());
-    let other_server = found
-        .as_ref()
-        .and_then(|found| key_server::other_server(&choice.data, chosen, found.source, &base_url));
-    let found = match other_server {
-        Some(_) => secrets::environment_keys(Secret::Keys(chosen)),
-        None => found,
-    };
-    if found.is_none() && (chosen == ModelProvider::Anthropic || !is_local) {
-        return match (keyring, other_server) {
-            (Some(trouble), _) => closed(chosen, trouble),
-            (None, Some(other)) => key_of_another_server(chosen, &other, &base_url),
-            (None, None) => missing_key_selection(chosen),
-        };
+    let keys = UsableKeys::new(choice, chosen, finding, &base_url);
+    if keys.found.is_none() && (chosen == ModelProvider::Anthropic || !is_local) {
+        return keys.missing_selection(chosen, &base_url);
     }
+    let UsableKeys { found, keyring, .. } = keys;
     let model = match settings.model.trim() {
         "" => chosen.default_model(&base_url).unwrap_or_default(),
         model => model,
@@ -418,16 +409,6 @@ fn missing_key_selection(provider: ModelProvider) -> SelectedModel {
     let (name, variable) = (provider.name(), provider.env_variable());
     let message =
         format!("There is no API key for {name}. Paste one in Settings, or set {variable}.");
-    failed_selection(provider, ErrorCode::Key, &message)
-}
-
-fn key_of_another_server(provider: ModelProvider, other: &str, base_url: &str) -> SelectedModel {
-    let server = llm::transport::http::server_of(base_url).unwrap_or_default();
-    let variable = provider.env_variable();
-    let message = format!(
-        "The saved API key is for {other}, so it isn’t sent to {server}. Paste the key for {server} in \
-         Settings, or set {variable}."
-    );
     failed_selection(provider, ErrorCode::Key, &message)
 }
 

@@ -148,7 +148,10 @@ fn merge_below_frontmatter(
         ours,
         theirs,
         // Where the base has none, it was put before the first line, or in the place of it.
-        changed: if above_in_base == 0 { vec![0..0, 0..1] } else { Vec::from([0..above_in_base]) },
+        changed: match above_in_base {
+            0 => vec![0..0, 0..1],
+            lines => std::iter::once(0..lines).collect(),
+        },
     };
     merged.conflicts.insert(0, conflict);
     merged
