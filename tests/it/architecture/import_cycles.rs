@@ -146,7 +146,7 @@ fn used_paths<'a>(tokens: &[&'a str]) -> Vec<(&'a str, ModulePath<'a>)> {
     found
 }
 
-/// What a file imports outside its tests.
+/// The imports of a file outside its tests.
 fn file_imports<'a>(module: ModulePath<'a>, text: &'a str) -> FileImports<'a> {
     let tokens = tokens(text);
     let mut found = FileImports { module, ..FileImports::default() };

@@ -1,4 +1,4 @@
-//! What happens at the hub, as it is told to whoever watches or sends.
+//! Events of the hub, for programs that watch it, and reports for senders.
 
 use serde::{Deserialize, Serialize};
 

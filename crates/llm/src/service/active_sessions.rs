@@ -1,5 +1,5 @@
-//! What the conversations do: their sessions, what is done for those that rest, and the request that runs while nothing
-//! else is done.
+//! The work under way: the sessions of conversations, the tasks for those that rest, and the request that runs while
+//! nothing else does.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::parts::ServiceParts;
 use crate::context::tokens::TokenCalibrations;
 
-/// What the service shares with its tasks.
+/// The state that the service shares with its tasks.
 pub(crate) struct ServiceInner {
     pub(crate) parts: ServiceParts,
     pub(crate) slots: Semaphore,

@@ -1,4 +1,4 @@
-//! What the service is made of.
+//! The dependencies of the service.
 
 use std::sync::Arc;
 

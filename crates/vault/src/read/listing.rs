@@ -122,7 +122,7 @@ impl Vault {
         let ListingBuilder { entries, mut problems, timed_out: is_cut, .. } =
             self.collect_entries(until)?;
         problems.retain(|problem| {
-            // What is no path can be judged by no rule.
+            // No rule can judge a name that is no path.
             let hides = |showing: &Arc<Visibility>| {
                 NotePath::parse(&problem.name).map_or(true, |path| showing.hides_path(&path))
             };

@@ -1,4 +1,4 @@
-//! What is to be undone or reapplied.
+//! Requests to undo or reapply effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,7 +8,7 @@ use super::{SelectedModel, SelectionInput, closed, failed_selection, missing_key
 use crate::settings::key_server;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 
-/// What of the found keys is for one server.
+/// Those of the found keys that are for one server.
 pub(super) struct UsableKeys {
     pub(super) found: Option<FoundKeys>,
     /// Why the keyring could not be looked into, where that matters.

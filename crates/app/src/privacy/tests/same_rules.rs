@@ -122,7 +122,7 @@ async fn an_answer_after_a_turn_that_named_a_note_is_withheld_once_the_note_is_p
     }
 }
 
-/// What turn `three` hears of the answer of turn `one`, which was sent a request while a note was open. While the model
+/// The history that turn `three` gets of the answer of turn `one`, which was sent a request while a note was open. While the model
 /// answered, the note became private or not, and the names in a result of turn `one` were redacted; then the answer
 /// came, after one more request if `is_filtered_again`.
 async fn heard_of_answer(is_tagged: bool, is_filtered_again: bool) -> String {

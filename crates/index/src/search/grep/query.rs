@@ -1,4 +1,4 @@
-//! What is searched for, and what is found.
+//! The query of a literal or regex search, and its result.
 
 use std::ops::Range;
 

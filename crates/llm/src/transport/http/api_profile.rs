@@ -1,4 +1,4 @@
-//! What is the same for all servers with one provider's API.
+//! Facts about a provider's API that hold for all servers which speak it.
 
 use reqwest::header::HeaderName;
 

@@ -14,7 +14,7 @@ const ALL_BELOW: [&str; 6] = ["/**/*.md", "/**/*", "/**", "/*.md", "/*", "/"];
 const TAGS: [&str; 2] = ["tag", "tags"];
 const PLACES: [&str; 4] = ["path", "folder", "file", "place"];
 
-/// What stands between the parts of a list.
+/// The signs between the parts of a list.
 const SEPARATORS: [char; 2] = [',', ';'];
 
 /// The rules that `text` may mean, all of which count; `None` where nobody can tell.
