@@ -86,6 +86,7 @@ struct LineGraph<'a> {
     /// The places of lines in `below`; a line that some version has twice has none.
     places: HashMap<&'a [u8], usize>,
     below: Vec<Vec<usize>>,
+    levels: Vec<Option<usize>>,
     /// How many steps may still be taken. A question that needs more stays open: then the sides
     /// conflict.
     steps_left: Cell<usize>,
@@ -151,7 +152,8 @@ impl<'a> LineGraph<'a> {
             }
         }
         let steps = Cell::new(MAX_STEPS + below.len().saturating_mul(MAX_STEPS_PER_LINE));
-        Self { places, below, steps_left: steps, visits: RefCell::default() }
+        let levels = levels(&below);
+        Self { places, below, levels, steps_left: steps, visits: RefCell::default() }
     }
 
     /// `None` when no line says where it belongs.
@@ -177,6 +179,14 @@ impl<'a> LineGraph<'a> {
         }
         let mut led = Vec::with_capacity(heads.len());
         let mut visits = self.visits.borrow_mut();
+        let level_of = |place: &usize| self.levels.get(*place).copied().flatten();
+        // A walk ends at the level of the lowest head: what is below leads to no head. Where a head
+        // has no level, it may be anywhere.
+        let lowest = heads.keys().map(level_of).collect::<Option<Vec<usize>>>();
+        let lowest = lowest.and_then(|levels| levels.into_iter().max());
+        let may_lead_to_head = |place: &usize| {
+            lowest.is_none_or(|lowest| level_of(place).is_some_and(|at| at <= lowest))
+        };
         // Used steps stay used: the next meeting must not begin again.
         let mut steps = self.steps_left.replace(0);
         for from in heads.keys() {
@@ -185,7 +195,7 @@ impl<'a> LineGraph<'a> {
             while let Some(place) = waiting.pop() {
                 for below in self.below.get(place).into_iter().flatten() {
                     steps = steps.checked_sub(1)?;
-                    if visits.visit(*below) {
+                    if may_lead_to_head(below) && visits.visit(*below) {
                         waiting.push(*below);
                     }
                 }
@@ -195,6 +205,40 @@ impl<'a> LineGraph<'a> {
         self.steps_left.set(steps);
         Some(Reachability { heads, reachable: led })
     }
+}
+
+/// For each line, the length of the longest way down to it. A line that stands in a circle, or below
+/// one, has none: such a line leads only to lines without a level.
+fn levels(below: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut unseen_above = vec![0_usize; below.len()];
+    for place in below.iter().flatten() {
+        if let Some(unseen) = unseen_above.get_mut(*place) {
+            *unseen += 1;
+        }
+    }
+    let mut longest = vec![0_usize; below.len()];
+    let mut levels = vec![None; below.len()];
+    let is_top = |(_, unseen): &(usize, &usize)| **unseen == 0;
+    let mut waiting: Vec<usize> =
+        (0..).zip(&unseen_above).filter(is_top).map(|(at, _)| at).collect();
+    while let Some(place) = waiting.pop() {
+        let level = longest.get(place).copied().unwrap_or_default();
+        if let Some(found) = levels.get_mut(place) {
+            *found = Some(level);
+        }
+        for lower in below.get(place).into_iter().flatten() {
+            let (Some(way), Some(unseen)) = (longest.get_mut(*lower), unseen_above.get_mut(*lower))
+            else {
+                continue;
+            };
+            *way = (*way).max(level + 1);
+            *unseen -= 1;
+            if *unseen == 0 {
+                waiting.push(*lower);
+            }
+        }
+    }
+    levels
 }
 
 /// Which of some lines lead down to which.

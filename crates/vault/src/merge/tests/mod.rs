@@ -87,6 +87,35 @@ fn lines_put_at_one_place_stand_as_an_earlier_version_had_them() {
 }
 
 #[test]
+fn a_long_note_with_lines_put_at_a_thousand_places_stands_as_it_had_been() {
+    let version = |keeps: fn(&str) -> bool| -> String {
+        let names = ["kept", "ours", "theirs"].into_iter().filter(|name| keeps(name));
+        let names: Vec<&str> = names.collect();
+        (0..1_000).flat_map(|n| names.iter().map(move |name| format!("{name} {n}\n"))).collect()
+    };
+    let before = version(|_| true);
+    let (base, ours) = (version(|name| name == "kept"), version(|name| name != "theirs"));
+    let theirs = version(|name| name != "ours");
+    let order = LineOrder::from_versions([before.as_bytes()]);
+    let merged = merge_in_order(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), &order);
+    assert!(merged.without_conflicts().is_some_and(|text| text == before.as_bytes()));
+}
+
+#[test]
+fn versions_that_contradict_each_other_tell_the_order_of_the_lines_below() {
+    let order = LineOrder::from_versions([&b"k\nl\nm\nt\np\nq\nz\n"[..], b"k\nm\nl\nt\nz\n"]);
+    let merged = |base: &str, ours: &str, theirs: &str| {
+        merge_in_order(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), &order)
+            .without_conflicts()
+    };
+    assert_eq!(
+        merged("k\nt\nz\n", "k\nt\nq\nz\n", "k\nt\np\nz\n"),
+        Some(b"k\nt\np\nq\nz\n".into())
+    );
+    assert_eq!(merged("k\nt\nz\n", "k\nl\nt\nz\n", "k\nm\nt\nz\n"), None);
+}
+
+#[test]
 fn lines_put_at_one_place_by_both_sides_are_a_conflict() {
     check("a b", "a x b", "a y b", "conflict");
     check("", "x", "y", "conflict");
