@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use app::{App, DataDir};
 use protocol::desktop::OnClose;
-use protocol::settings::PrivateSettings;
+use protocol::settings::{PrivateSettings, ProviderKind};
 use protocol::{AppEvent, ErrorCode, Settings};
 use serde_json::json;
 use testkit::{Reply, ScriptedModel, TempVault, TestHub};
@@ -46,6 +46,36 @@ async fn changes_at_the_same_time_are_all_kept_and_in_two_steps_one_is_lost() {
     app.save_settings(goes_on).await.expect("saved");
     app.save_settings(asks).await.expect("saved");
     assert_eq!(changed_settings(&running), (true, OnClose::Ask), "the control finds what is lost");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_declared_local_loses_that_to_another_server() {
+    let home = home_with_key(&[("Alpha.md", "one\n")]);
+    let running = home.open(settings_without_model()).await;
+    let mark = |settings: &mut Settings| {
+        settings.provider = ProviderKind::Ollama;
+        settings.base_url = "http://localhost:11434".to_owned();
+        settings.private.endpoint_is_local = true;
+    };
+    let other_model: fn(&mut Settings) = |settings| settings.model = "llama3.2".to_owned();
+    let other_url: fn(&mut Settings) =
+        |settings| settings.base_url = "http://localhost:4000".to_owned();
+    let other_provider: fn(&mut Settings) = |settings| settings.provider = ProviderKind::OpenAi;
+    // A window that has not heard of the mark yet.
+    let mut unmarked = running.app.settings();
+    unmarked.provider = ProviderKind::Ollama;
+    unmarked.base_url = "http://localhost:11434".to_owned();
+    for (change, stays) in [(other_model, true), (other_url, false), (other_provider, false)] {
+        running.app.change_settings(mark).await.expect("saved");
+        assert!(running.app.settings().private.endpoint_is_local);
+        let mut changed = unmarked.clone();
+        change(&mut changed);
+        let saved = running.app.save_changed(&unmarked, changed).await.expect("saved");
+        assert_eq!(saved.private.endpoint_is_local, stays, "{saved:?}");
+        let file = std::fs::read_to_string(home.data.root().join("config.toml")).expect("a file");
+        assert_eq!(file.contains("endpointIsLocal = true"), stays, "{file}");
+    }
     running.quit().await;
 }
 

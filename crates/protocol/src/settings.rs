@@ -147,7 +147,7 @@ pub struct PrivateSettings {
     /// Notes that only a model on this computer sees.
     pub local: Vec<String>,
     /// Whether the user declares that the provider's server URL is on this computer. Counts only
-    /// for a loopback address.
+    /// for a loopback address. Saving another provider or URL turns it off.
     pub endpoint_is_local: bool,
 }
 

@@ -198,8 +198,12 @@ pub(crate) struct RunningApp {
 impl RunningApp {
     /// Puts these settings in place of all others, as one who writes the file does.
     pub(crate) async fn replace_settings(&self, settings: Settings) {
+        let is_local = settings.private.endpoint_is_local;
         let set = self.app.change_settings(|held| *held = settings).await;
         set.expect("the settings are saved");
+        // Another server loses the mark of the one before it.
+        let mark = |held: &mut Settings| held.private.endpoint_is_local = is_local;
+        self.app.change_settings(mark).await.expect("the settings are saved");
     }
 
     /// Begins `work` while a change of the settings is being saved, which is made once the work waits. Returns

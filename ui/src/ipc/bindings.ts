@@ -183,7 +183,7 @@ never: Array<string>,
 local: Array<string>, 
 /**
  * Whether the user declares that the provider's server URL is on this computer. Counts only
- * for a loopback address.
+ * for a loopback address. Saving another provider or URL turns it off.
  */
 endpointIsLocal: boolean, };
 

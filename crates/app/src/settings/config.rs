@@ -230,6 +230,7 @@ impl Config {
                 UserError::other(format!("The settings can’t be written: {error}"))
             })
         };
+        let old = whole.settings.clone();
         let (before, after) = (told(before)?, told(after)?);
         toml_patch::patch_table(whole.document.as_table_mut(), before.as_table(), after.as_table());
         let text = whole.to_text();
@@ -246,6 +247,12 @@ impl Config {
             }
         })?;
         validate(&now.settings)?;
+        if now.marks_server_of(&old) {
+            let marked = now.settings.clone();
+            let mut unmarked = marked.clone();
+            unmarked.private.endpoint_is_local = false;
+            return self.patched_text(now, &marked, &unmarked);
+        }
         Ok(text)
     }
 

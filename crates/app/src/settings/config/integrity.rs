@@ -165,6 +165,13 @@ impl ParsedConfig {
         Ok(Self { settings, private, document })
     }
 
+    /// Whether the user declared of another server than the selected one that it runs its models on this computer.
+    pub(super) fn marks_server_of(&self, old: &Settings) -> bool {
+        let is_marked = |settings: &Settings| settings.private.endpoint_is_local;
+        let server = |settings: &Settings| (settings.provider, settings.base_url.trim().to_owned());
+        is_marked(old) && is_marked(&self.settings) && server(old) != server(&self.settings)
+    }
+
     /// Whether each private rule of `other` is one of these.
     fn keeps_rules_of(&self, other: &Self) -> bool {
         let has =
