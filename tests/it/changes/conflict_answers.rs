@@ -11,7 +11,10 @@ use protocol::changes::history::{
 use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
-use super::undo_identity::{LOG, WATERED, answer, app_after_call, app_after_edit, only_conflict};
+use super::undo::second_plan::{edit, move_to};
+use super::undo_identity::{
+    LOG, WATERED, answer, app_after_call, app_after_calls, app_after_edit, only_conflict,
+};
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 async fn sets(app: &RunningApp) -> Vec<AppliedSet> {
@@ -174,13 +177,14 @@ async fn note_that_an_answer_deleted_comes_back_with_the_lines_that_it_had_then(
 
 const MOVED: &str = "Work/The plan.md";
 
-/// The application after `Plan.md` was moved, to which two notes link.
+/// The application after `Plan.md` was moved, and two notes were edited in the lines that link to it.
 async fn app_after_move() -> (TestHome, RunningApp, UndoScope) {
     let notes =
         [("Plan.md", "# Plan\n"), ("One.md", "one [[Plan]]\n"), ("Two.md", "two [[Plan]]\n")];
-    let call = json!({ "source": "Plan.md", "destination": MOVED });
-    let (home, running) = app_after_call(&notes, "move_file", call).await;
-    assert_links(&home, ["one [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    let calls = vec![edit("One.md", "one", "ONE"), edit("Two.md", "two", "TWO")];
+    let calls = calls.into_iter().chain([move_to("Plan.md", MOVED)]).collect();
+    let (home, running, _) = app_after_calls(&notes, vec![calls], |_| {}).await;
+    assert_links(&home, ["ONE [[The plan]]\n", "TWO [[The plan]]\n"], MOVED);
     let change_set = sets(&running).await.remove(0).id;
     (home, running, UndoScope::ChangeSet { change_set })
 }
@@ -216,7 +220,7 @@ async fn answer_about_a_link_undoes_the_move_with_it_as_one_set() {
     let conflict = only_conflict(&undone);
     assert_eq!(conflict.path.as_str(), "One.md");
     // The control: without an answer everything is as it was.
-    assert_links(&home, ["by hand [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_links(&home, ["by hand [[The plan]]\n", "TWO [[The plan]]\n"], MOVED);
     assert_all(&running, ChangeStatus::Stands).await;
 
     let answered = running.app.resolve_conflict(conflict).await.expect("answered");
@@ -226,7 +230,7 @@ async fn answer_about_a_link_undoes_the_move_with_it_as_one_set() {
 
     let change_set = answered.change_set.expect("a set");
     undo(&running, &UndoScope::ChangeSet { change_set }).await;
-    assert_links(&home, ["by hand [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_links(&home, ["by hand [[The plan]]\n", "TWO [[The plan]]\n"], MOVED);
     assert_all(&running, ChangeStatus::Stands).await;
     running.quit().await;
 }
@@ -242,7 +246,7 @@ async fn answer_about_a_link_redoes_the_move_with_it() {
 
     let answered = running.app.resolve_conflict(conflict).await.expect("answered");
     assert_eq!((answered.changed.len(), answered.conflicts.len(), answered.left), (3, 0, 0));
-    assert_links(&home, ["one [[The plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_links(&home, ["ONE [[The plan]]\n", "TWO [[The plan]]\n"], MOVED);
     assert_all(&running, ChangeStatus::Stands).await;
     running.app.redo(&scope).await.expect_err("nothing is left to redo");
     running.quit().await;
@@ -283,6 +287,6 @@ async fn answer_about_one_place_of_a_link_leaves_the_move_alone() {
     assert_eq!(conflict.hunks, [0]);
     let answered = running.app.resolve_conflict(conflict).await.expect("answered");
     assert_eq!((answered.changed.len(), answered.conflicts.len()), (1, 0));
-    assert_links(&home, ["one [[Plan]]\n", "two [[The plan]]\n"], MOVED);
+    assert_links(&home, ["one [[Plan]]\n", "TWO [[The plan]]\n"], MOVED);
     running.quit().await;
 }

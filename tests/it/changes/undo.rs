@@ -5,7 +5,7 @@ mod folders;
 mod kept_links;
 mod planned_again;
 mod redo_edits;
-mod second_plan;
+pub(super) mod second_plan;
 mod turn_scope;
 
 use protocol::changes::history::{

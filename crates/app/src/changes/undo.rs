@@ -30,7 +30,7 @@ use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
 
 use conflicts::{refused_conflicts, to_undo_conflict};
 use restored_links::with_restored_links;
-use rewritten_links::RewrittenLinks;
+use rewritten_links::{RewrittenLinks, add_link_hunks_in_conflict};
 use turn_scope::{is_undone, parts_to_undo};
 
 use crate::App;
@@ -239,7 +239,7 @@ impl VaultSession {
         action: UndoAction,
         answer: Option<ConflictAnswer>,
     ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
-        let ledger = self.history_since(request).await?;
+        let mut ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
         let sets =
             ledger.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
@@ -247,10 +247,15 @@ impl VaultSession {
         let (notes, wanted) = (VaultNotes(self.vault.clone()), request.clone());
         let vault = self.vault.clone();
         let plan = run_blocking(move || {
-            let mut plan = match &answer {
-                Some(answer) => plan_answered_undo(&ledger, &wanted, &notes, answer),
-                None => plan_undo(&ledger, &wanted, &notes),
+            let plan_with = |ledger: &LedgerView| match &answer {
+                Some(answer) => plan_answered_undo(ledger, &wanted, &notes, answer),
+                None => plan_undo(ledger, &wanted, &notes),
             };
+            let mut plan = plan_with(&ledger);
+            if action == UndoAction::Undo && add_link_hunks_in_conflict(&mut ledger, &wanted, &plan)
+            {
+                plan = plan_with(&ledger);
+            }
             // The answer is about the file that is shown: follow it through saves that replace it.
             let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::{
     CallId, ChangeKind, ChangeSetId, ContentHash, Effect, EffectId, FileId, FileReplacement,
@@ -30,6 +30,7 @@ pub struct LedgerView {
     contents: HashMap<ContentHash, Vec<u8>>,
     successions: Successions,
     undone: HashSet<EffectId>,
+    link_hunks: HashMap<EffectId, BTreeSet<usize>>,
 }
 
 impl LedgerView {
@@ -70,6 +71,12 @@ impl LedgerView {
     /// Adds that an effect is undone, and counts no more: the rest of its unit is undone without it.
     pub fn add_undone(&mut self, effect: EffectId) {
         self.undone.insert(effect);
+    }
+
+    /// Adds that the moves of its unit only rewrote links in these hunks of an edit. Where they cannot be undone in the
+    /// note, the moves are undone without: the caller then leads the links of the note to where the moved notes are.
+    pub fn add_link_hunks(&mut self, edit: EffectId, hunks: BTreeSet<usize>) {
+        self.link_hunks.insert(edit, hunks);
     }
 
     /// The requested effects as positions in the ledger, newest unit first; an effect that is undone by itself is a
@@ -131,7 +138,13 @@ impl LedgerView {
         self.effects.get(place)
     }
 
-    pub(super) fn content(&self, hash: Option<&ContentHash>) -> Option<&[u8]> {
+    pub(super) fn link_hunks(&self, edit: &EffectId) -> Option<&BTreeSet<usize>> {
+        self.link_hunks.get(edit)
+    }
+
+    /// A content that was added.
+    #[must_use]
+    pub fn content(&self, hash: Option<&ContentHash>) -> Option<&[u8]> {
         self.contents.get(hash?).map(Vec::as_slice)
     }
 

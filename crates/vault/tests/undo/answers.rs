@@ -2,14 +2,14 @@
 //! the links to it completes the undo of all of them.
 
 use protocol::changes::history::UndoCandidate;
-use protocol::{Change, ChangeKind, EffectId, FileId};
+use protocol::{Change, ChangeKind, ChangeSet, EffectId, FileId};
 use vault::undo::{
-    ConflictAnswer, EffectivePart, Hunks, LedgerView, UndoPlan, UndoRequest, identify_note,
-    plan_answered_undo, plan_undo,
+    ConflictAnswer, EffectConflictReason, EffectivePart, Hunks, LedgerView, UndoDirection,
+    UndoPlan, UndoRequest, identify_note, plan_answered_undo, plan_undo,
 };
 
-use crate::cases::{EmptyFolders, folder_effect, world};
-use crate::simulation::{LineId, SimulatedVault, bytes, path};
+use crate::cases::{EmptyFolders, back, edit, folder_effect, world};
+use crate::simulation::{LineId, SimulatedVault, bytes, lines, path};
 
 #[test]
 fn folder_is_identified_for_its_move_and_not_for_an_edit() {
@@ -130,4 +130,94 @@ fn note_that_the_answer_makes_again_is_not_asked_about() {
     let kinds: Vec<_> = plan.changes.changes().map(Change::kind).collect();
     assert_eq!(kinds, [ChangeKind::Create, ChangeKind::Replace, ChangeKind::Rename]);
     assert_moved_back(&world, &effects);
+}
+
+/// The user writes these lines in `a.md`.
+fn write(world: &mut SimulatedVault, lines: &[LineId]) {
+    world.notes.get_mut(&path("a.md")).unwrap().lines = lines.to_vec();
+}
+
+/// Moves a note to the trash.
+fn trash(world: &mut SimulatedVault, at: &str) -> EffectId {
+    let text = bytes(&world.notes[&path(at)].lines);
+    world.apply(&ChangeSet::one(Change::trash(path(at), text)), "turn");
+    world.ledger.last().unwrap().id.clone()
+}
+
+/// The lines in which a note that is gone would be made again.
+#[track_caller]
+fn restored(world: &SimulatedVault, request: &UndoRequest) -> Vec<LineId> {
+    let plan = plan_undo(&world.ledger_view(request), request, world);
+    let [conflict] = plan.conflicts.as_slice() else { panic!("{plan:?}") };
+    assert_eq!((conflict.why, plan.changes.len()), (EffectConflictReason::Gone, 0));
+    let [all] = conflict.lines.as_slice() else { panic!("{conflict:?}") };
+    lines(&all.restored)
+}
+
+#[test]
+fn note_that_is_gone_is_offered_as_it_was_last_without_the_change() {
+    for is_trashed in [false, true] {
+        let mut world = world();
+        let first = edit(&mut world, &[1, 20, 3, 4, 5]);
+        let undo = UndoRequest::undo([first]);
+        let mut alone = world.clone();
+        alone.notes.remove(&path("a.md"));
+        assert_eq!(restored(&alone, &undo), [1, 2, 3, 4, 5], "the control: it was the last one");
+
+        write(&mut world, &[1, 20, 3, 30, 4, 5]);
+        edit(&mut world, &[1, 20, 3, 30, 4, 50]);
+        let mut expected = vec![1, 2, 3, 30, 4, 50];
+        if is_trashed {
+            write(&mut world, &[1, 20, 3, 30, 4, 50, 60]);
+            expected.push(60);
+            trash(&mut world, "a.md");
+        } else {
+            world.notes.remove(&path("a.md"));
+        }
+        assert_eq!(restored(&world, &undo), expected);
+    }
+}
+
+#[test]
+fn lines_of_a_note_that_is_gone_are_offered_as_they_were_last_where_the_change_was_rewritten() {
+    for hunks in [Hunks::All, Hunks::Some([0, 1].into())] {
+        let mut world = world();
+        let first = edit(&mut world, &[1, 20, 3, 40, 5]);
+        write(&mut world, &[1, 21, 3, 40, 5, 6]);
+        edit(&mut world, &[1, 21, 3, 40, 5, 6, 7]);
+        world.notes.remove(&path("a.md"));
+        let effects = [(first, hunks)].into();
+        let request = UndoRequest { effects, ..UndoRequest::undo([]) };
+        assert_eq!(restored(&world, &request), [1, 21, 3, 4, 5, 6, 7]);
+    }
+}
+
+#[test]
+fn note_that_is_gone_is_offered_as_it_was_last_with_the_change_that_is_reapplied() {
+    let mut world = world();
+    let first = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let again = UndoRequest { direction: UndoDirection::Again, ..UndoRequest::undo([first]) };
+    let mut alone = world.clone();
+    alone.notes.remove(&path("a.md"));
+    assert_eq!(restored(&alone, &again), [1, 20, 3, 4, 5], "the control: it was the last one");
+    // Another program overwrites it, and the note is edited after that.
+    write(&mut world, &[1, 2, 3, 4, 5, 6]);
+    edit(&mut world, &[1, 2, 3, 4, 50, 6]);
+    world.notes.remove(&path("a.md"));
+    assert_eq!(restored(&world, &again), [1, 20, 3, 4, 50, 6]);
+}
+
+#[test]
+fn note_that_is_gone_is_not_offered_with_the_text_of_another_one_that_was_in_the_trash() {
+    let mut world = world();
+    let first = edit(&mut world, &[1, 20, 3, 4, 5]);
+    trash(&mut world, "a.md");
+    world.trashed.clear();
+    // The name is free in the trash.
+    world.add_note(&path("F/a.md"), vec![70, 71, 72]);
+    let other = trash(&mut world, "F/a.md");
+    back(&mut world, &UndoRequest::undo([other]));
+    let change = Change::replace(path("F/a.md"), bytes(&[70, 71, 72]), bytes(&[70, 71, 73]));
+    world.apply(&ChangeSet::one(change), "turn");
+    assert_eq!(restored(&world, &UndoRequest::undo([first])), [1, 2, 3, 4, 5]);
 }

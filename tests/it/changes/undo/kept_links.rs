@@ -266,3 +266,50 @@ async fn lines_that_are_made_again_lead_to_a_note_that_was_moved_since() {
         running.quit().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_is_undone_though_lines_with_links_to_it_were_changed_or_their_note_is_gone() {
+    let notes = [
+        ("Plan.md", "# Plan\n"),
+        ("Alone.md", "one [[Plan]]\n"),
+        ("Both.md", "see [[Plan]]\n\ntwo [[Plan#Plan|it]]\n"),
+        ("Gone.md", "[[Plan]]\n"),
+        ("Same.md", "[[Plan]]\n"),
+        ("Without.md", "[[Plan]]\n"),
+    ];
+    let calls = vec![move_to("Plan.md", "Work/The plan.md")];
+    let (home, running, conversation) = app_with_review(&notes, calls).await;
+    accept_all(&running, &conversation).await;
+    assert_eq!(home.notes.read("Both.md"), "see [[The plan]]\n\ntwo [[The plan#Plan|it]]\n");
+    home.notes.write("Alone.md", "one [[The plan]] by hand\n");
+    home.notes.write("Both.md", "see [[The plan]]\n\nalso [[The plan#Plan|it]]\n");
+    home.notes.write("Without.md", "nothing\n");
+    fs::remove_file(home.notes.root().join("Gone.md")).expect("removed");
+    let set = applied_sets(&running).await.remove(0);
+    let scope = UndoScope::ChangeSet { change_set: set.id };
+
+    let undone = running.app.undo(&scope).await.expect("undone");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    let read = |path: &str| home.notes.try_read(path);
+    let texts = |plan: &str| {
+        [
+            ("Alone.md", Some(format!("one [[{plan}]] by hand\n"))),
+            ("Both.md", Some(format!("see [[{plan}]]\n\nalso [[{plan}#Plan|it]]\n"))),
+            ("Gone.md", None),
+            ("Same.md", Some(format!("[[{plan}]]\n"))),
+            ("Without.md", Some("nothing\n".to_owned())),
+        ]
+    };
+    for (path, text) in texts("Plan") {
+        assert_eq!(read(path), text, "{path}");
+    }
+    assert_eq!((read("Plan.md").as_deref(), read("Work/The plan.md")), (Some("# Plan\n"), None));
+
+    let redone = running.app.redo(&scope).await.expect("redone");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    for (path, text) in texts("The plan") {
+        assert_eq!(read(path), text, "{path}");
+    }
+    assert_eq!((read("Plan.md"), read("Work/The plan.md").as_deref()), (None, Some("# Plan\n")));
+    running.quit().await;
+}

@@ -24,11 +24,11 @@ fn create(path: &str, text: &str) -> ScriptedCall {
     ("write_file", json!({ "path": path, "content": text }))
 }
 
-pub(super) fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
+pub(in crate::changes) fn edit(path: &str, old: &str, new: &str) -> ScriptedCall {
     ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
 }
 
-pub(super) fn move_to(from: &str, to: &str) -> ScriptedCall {
+pub(in crate::changes) fn move_to(from: &str, to: &str) -> ScriptedCall {
     ("move_file", json!({ "source": from, "destination": to }))
 }
 

@@ -8,7 +8,8 @@ use protocol::{ChangeKind, Effect, EffectId, NotePath, UserError};
 use store::{RevertRow, Store};
 use vault::merge::hunks;
 use vault::undo::{
-    EffectivePart, Hunks, LedgerView, Reverts, UndoneEffect, VaultReader, current_paths,
+    EffectConflict, EffectConflictReason, EffectivePart, Hunks, LedgerView, Reverts, UndoPlan,
+    UndoRequest, UndoneEffect, VaultReader, current_paths,
 };
 
 use super::turn_scope::{is_move, unit_of};
@@ -83,6 +84,41 @@ impl RewrittenLinks {
         }
         Ok(undone)
     }
+}
+
+/// Tells the ledger of the hunks in which moves only rewrote links, for the edits that keep a plan from undoing these
+/// moves: the user changed their lines, or the note is gone. `false` when there are none, so that the plan stays.
+pub(super) fn add_link_hunks_in_conflict(
+    ledger: &mut LedgerView,
+    request: &UndoRequest,
+    plan: &UndoPlan,
+) -> bool {
+    let is_met = |conflict: &&EffectConflict| {
+        use EffectConflictReason::{Changed, Gone, Unsure};
+        matches!(conflict.why, Changed | Gone | Unsure)
+    };
+    let met: HashSet<&EffectId> =
+        plan.conflicts.iter().filter(is_met).map(|conflict| &conflict.effect).collect();
+    let effects: Vec<&Effect> = ledger.undone_with(request).collect();
+    let is_of_edit =
+        |effect: &&&Effect| effect.kind == ChangeKind::Replace && met.contains(&effect.id);
+    let link_hunks = |edit: &&Effect| {
+        let moves = effects.iter().filter(|one| are_of_one_unit(one, edit));
+        let moves: Vec<StandingMove> =
+            moves.filter(|one| is_move(one.kind)).filter_map(|one| StandingMove::of(one)).collect();
+        let before = ledger.content(edit.before.as_ref())?;
+        let after = ledger.content(edit.after.as_ref())?;
+        let undoable = undoable_hunks(&edit.path, (before, after), &moves)?;
+        let links = (0..hunks(before, after).len()).filter(|hunk| !undoable.contains(hunk));
+        let links: BTreeSet<usize> = links.collect();
+        (!links.is_empty()).then(|| (edit.id.clone(), links))
+    };
+    let found: Vec<_> = effects.iter().filter(is_of_edit).filter_map(link_hunks).collect();
+    let is_found = !found.is_empty();
+    for (edit, hunks) in found {
+        ledger.add_link_hunks(edit, hunks);
+    }
+    is_found
 }
 
 /// Whether a row undoes only links of an edit that moves of its unit rewrote, and these moves stay undone: none of them is

@@ -5,7 +5,7 @@ use protocol::{Effect, NotePath};
 
 use super::{MissingNote, UndoPlanner};
 use crate::undo::plan_reader::NoteDigest;
-use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection};
+use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks};
 
 impl UndoPlanner<'_> {
     pub(super) fn requested_hunks(&self, effect: &Effect) -> Hunks {
@@ -132,12 +132,7 @@ impl UndoPlanner<'_> {
         let path = trace.map_or_else(|| left_at.clone(), |trace| trace.path);
         let back = match why {
             EffectConflictReason::Gone | EffectConflictReason::Taken => {
-                match self.request.direction {
-                    UndoDirection::Back => self.text_to_restore(place, effect),
-                    UndoDirection::Again => {
-                        self.ledger.content(effect.after.as_ref()).map(<[u8]>::to_vec)
-                    }
-                }
+                self.text_to_restore(place, effect)
             }
             _ => None,
         };

@@ -6,7 +6,7 @@ use protocol::{Change, ChangeKind, ContentHash, Effect, NotePath};
 
 use super::{LocatedNote, MissingNote, UndoPlanner};
 use crate::merge::{DiffHunk, LineOrder, MergeConflict, hunks, merge_in_order, revert_hunks};
-use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks};
+use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, UndoDirection};
 
 impl UndoPlanner<'_> {
     /// Makes the text of a note again that another program overwrote.
@@ -43,17 +43,27 @@ impl UndoPlanner<'_> {
         let (Some(before), Some(after)) = texts else {
             return self.add_conflict(place, effect, EffectConflictReason::Purged);
         };
+        let wanted = self.requested_hunks(effect);
         let found = match self.find_note(place, effect) {
             Ok(found) => found,
+            Err(MissingNote::Gone(_) | MissingNote::Unsure(_))
+                if self.are_left_to_moves(effect, &wanted_hunks(before, after, &wanted)) =>
+            {
+                return;
+            }
             Err(missing) => return self.add_missing_note(place, effect, missing),
         };
-        let wanted = self.requested_hunks(effect);
-        let reverted = match &wanted {
-            Hunks::All => before.to_vec(),
-            Hunks::Some(some) => revert_hunks(before, after, some),
-        };
+        let reverted = without_hunks(before, after, &wanted);
         let order = LineOrder::from_versions(self.ledger.versions(place));
-        let merged = merge_in_order(after, &found.bytes, &reverted, &order);
+        let mut merged = merge_in_order(after, &found.bytes, &reverted, &order);
+        if !merged.conflicts.is_empty() {
+            let wanted = wanted_hunks(before, after, &wanted);
+            merged.conflicts.retain(|conflict| {
+                let is_in = |(_, hunk): &&(usize, DiffHunk)| conflict.contains(&hunk.after);
+                let inside: Vec<(usize, DiffHunk)> = wanted.iter().filter(is_in).cloned().collect();
+                !self.are_left_to_moves(effect, &inside)
+            });
+        }
         let (undone, left) = match merged.conflicts.is_empty() {
             true => (wanted, Hunks::Some(BTreeSet::new())),
             false => split_hunks(before, after, wanted, &merged.conflicts),
@@ -64,6 +74,16 @@ impl UndoPlanner<'_> {
         let at = (found.path_now.clone(), ContentHash::of(&found.bytes));
         self.plan_merged(effect, found, merged.bytes, undone);
         self.add_changed_lines(effect, at, merged.conflicts, left);
+    }
+
+    /// Whether moves that are undone too only rewrote links in these hunks, of which there is one at least.
+    fn are_left_to_moves(&self, edit: &Effect, hunks: &[(usize, DiffHunk)]) -> bool {
+        let links = self.ledger.link_hunks(&edit.id);
+        links.is_some_and(|links| {
+            !hunks.is_empty()
+                && self.groups.undo_move_with(edit)
+                && hunks.iter().all(|(place, _)| links.contains(place))
+        })
     }
 
     /// Plans the merged bytes, which undo these hunks.
@@ -98,22 +118,59 @@ impl UndoPlanner<'_> {
         self.conflicts.push(EffectConflict { lines, hunks, note: Some(note), ..conflict });
     }
 
-    /// The text of a note that is gone, as the request would leave it.
+    /// The text in which a note that is gone can be made again: its last one, with what is requested of the edit done in
+    /// it. An answer writes exactly this. Where later changes rewrote lines of the edit, they stay as they were last, so
+    /// that no line that the ledger has is lost.
     pub(super) fn text_to_restore(&self, place: usize, effect: &Effect) -> Option<Vec<u8>> {
         if let Some(wanted) = self.request.redone_hunks(&effect.id) {
             return self.text_to_restore_with(place, effect, wanted);
         }
-        let before = self.ledger.content(effect.before.as_ref())?;
-        let Hunks::Some(wanted) = self.requested_hunks(effect) else {
-            return Some(before.to_vec());
-        };
-        let after = self.ledger.content(effect.after.as_ref())?;
-        let reverted = revert_hunks(before, after, &wanted);
-        let last = self.ledger.newest_version(place).unwrap_or(after);
-        let order = LineOrder::from_versions(self.ledger.versions(place));
-        let merged = merge_in_order(after, last, &reverted, &order).without_conflicts();
-        Some(merged.unwrap_or(reverted))
+        let before = self.ledger.content(effect.before.as_ref());
+        let after = self.ledger.content(effect.after.as_ref());
+        let edit = before.zip(after).filter(|_| effect.kind == ChangeKind::Replace);
+        match (self.request.direction, edit) {
+            (UndoDirection::Back, Some((before, after))) => {
+                let reverted = without_hunks(before, after, &self.requested_hunks(effect));
+                Some(self.last_text_with((place, effect), after, &reverted))
+            }
+            (UndoDirection::Again, Some((before, after))) => {
+                Some(self.last_text_with((place, effect), before, after))
+            }
+            (UndoDirection::Back, None) => before.map(<[u8]>::to_vec),
+            (UndoDirection::Again, None) => after.map(<[u8]>::to_vec),
+        }
     }
+
+    /// The last text of the note of an effect, with the changes from `base` to `wanted` of all lines that nothing else
+    /// changed. If no later text is known, it is `wanted`.
+    pub(super) fn last_text_with(
+        &self,
+        (place, effect): (usize, &Effect),
+        base: &[u8],
+        wanted: &[u8],
+    ) -> Vec<u8> {
+        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
+        // The trace never leads to another note that had its path or its name in the trash.
+        let trace = self.ledger.trace(place, left_at);
+        let traced = trace.and_then(|trace| self.ledger.content(trace.text.as_ref()));
+        let last = traced.or_else(|| self.ledger.newest_version(place)).unwrap_or(base);
+        let order = LineOrder::from_versions(self.ledger.versions(place));
+        merge_in_order(base, last, wanted, &order).bytes
+    }
+}
+
+/// The text of a note after an edit, with these hunks of the edit undone.
+fn without_hunks(before: &[u8], after: &[u8], undone: &Hunks) -> Vec<u8> {
+    match undone {
+        Hunks::All => before.to_vec(),
+        Hunks::Some(some) => revert_hunks(before, after, some),
+    }
+}
+
+/// The wanted hunks of an edit with their places among all.
+fn wanted_hunks(before: &[u8], after: &[u8], wanted: &Hunks) -> Vec<(usize, DiffHunk)> {
+    let all = hunks(before, after).into_iter().enumerate();
+    all.filter(|(place, _)| wanted.contains(*place)).collect()
 }
 
 /// The wanted hunks that a merge undid, and those that its conflicts left.
@@ -123,8 +180,7 @@ fn split_hunks(
     wanted: Hunks,
     conflicts: &[MergeConflict],
 ) -> (Hunks, Hunks) {
-    let all = hunks(before, after).into_iter().enumerate();
-    let all = all.filter(|(place, _)| wanted.contains(*place));
+    let all = wanted_hunks(before, after, &wanted).into_iter();
     let is_left = |hunk: &DiffHunk| conflicts.iter().any(|one| one.contains(&hunk.after));
     let (left, undone): (Vec<_>, Vec<_>) = all.partition(|(_, hunk)| is_left(hunk));
     let places = |some: Vec<(usize, DiffHunk)>| some.into_iter().map(|(place, _)| place).collect();

@@ -92,10 +92,7 @@ impl UndoPlanner<'_> {
         wanted: &Hunks,
     ) -> Option<Vec<u8>> {
         let (undone, after) = self.undone_and_redone(edit, wanted, &WrittenLines::default())?;
-        let last = self.ledger.newest_version(place).unwrap_or(&undone);
-        let order = LineOrder::from_versions(self.ledger.versions(place));
-        let merged = merge_in_order(&undone, last, after, &order).without_conflicts();
-        Some(merged.unwrap_or_else(|| after.to_vec()))
+        Some(self.last_text_with((place, edit), &undone, after))
     }
 }
 
