@@ -92,11 +92,11 @@ impl Vault {
         Some(file)
     }
 
-    /// Whether this file is followed and was at `path` when it was last heard of: a change of ours put it
-    /// there, or a [`VaultWatch`] saw it come.
+    /// Whether a [`VaultWatch`] saw this file leave another path for `path`, and nothing of its leaving since. A file that
+    /// is only followed was not seen to come.
     #[must_use]
-    pub fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
-        self.tracked_files().file_at(path.as_str()) == Some(file)
+    pub fn has_arrived(&self, path: &NotePath, file: FileId) -> bool {
+        self.tracked_files().has_arrived(path.as_str(), file)
     }
 
     /// Whether the note that was in `from` was seen by a [`VaultWatch`] to go on in `to`, by one save that replaced

@@ -10,8 +10,10 @@ use protocol::changes::history::{UndoResult, UndoTarget};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use super::undo_identity::undo_newest;
-use crate::harness::test_app::{RunningApp, home_with_key, settings_with_model};
+use super::undo_identity::{LOG, WATERED, app_after_edit, only_conflict, undo_newest};
+use crate::harness::test_app::{
+    RunningApp, home_with_key, settings_with_model, settings_without_model,
+};
 
 /// The outcome of an undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,4 +265,46 @@ async fn undo_of_a_moved_folder_moves_no_other_folder() {
             check(("A/", "Work/B"), case, is_watched).await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_was_asked_about_or_looked_at_is_asked_about_again() {
+    for is_shown in [false, true] {
+        let (home, running) = app_after_edit("Plan.md", &[]).await;
+        running.quit().await;
+        // A synchronization program puts the version of another computer in the place of the note.
+        let root = home.notes.root();
+        fs::rename(root.join("Plan.md"), root.join("Plan-DESKTOP1.md")).expect("renamed");
+        home.notes.write("Plan.md", LOG);
+        let running = home.open(settings_without_model()).await;
+        for _ in 0..2 {
+            let undone = undo_newest(&running).await;
+            let names = only_conflict(&undone).candidates.iter().map(|note| note.path.as_str());
+            assert!(names.clone().any(|name| name == "Plan-DESKTOP1.md"), "{undone:?}");
+            if is_shown {
+                running.show("Plan-DESKTOP1.md").await;
+            }
+        }
+        assert_eq!(home.notes.read("Plan-DESKTOP1.md"), WATERED);
+        assert_eq!(home.notes.read("Plan.md"), LOG);
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_was_gone_when_the_user_was_asked_and_is_back_is_not_made_a_second_time() {
+    let (home, running) = app_after_edit("Plan.md", &[("Kept/Other.md", "x\n")]).await;
+    let outside = tempfile::tempdir_in(home.data.root()).expect("a folder");
+    let (root, away) = (home.notes.root(), outside.path().join("Plan.md"));
+    fs::rename(root.join("Plan.md"), &away).expect("moved away");
+    let undone = undo_newest(&running).await;
+    fs::rename(&away, root.join("Kept/Plan.md")).expect("moved back");
+    let refused = running.app.resolve_conflict(only_conflict(&undone)).await;
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!(home.notes.try_read("Plan.md"), None);
+
+    let undone = undo_newest(&running).await;
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Kept/Plan.md"), LOG);
+    running.quit().await;
 }

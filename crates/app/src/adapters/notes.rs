@@ -39,8 +39,8 @@ impl VaultReader for VaultNotes {
         self.0.is_empty_folder(path)
     }
 
-    fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
-        self.0.is_tracked(path, file)
+    fn has_arrived(&self, path: &NotePath, file: FileId) -> bool {
+        self.0.has_arrived(path, file)
     }
 }
 

@@ -31,8 +31,8 @@ pub trait VaultReader {
         false
     }
 
-    /// Whether a watch saw this file come to `path`, or a change of ours put it there.
-    fn is_tracked(&self, _path: &NotePath, _file: FileId) -> bool {
+    /// Whether a watch saw this file leave another path for `path`.
+    fn has_arrived(&self, _path: &NotePath, _file: FileId) -> bool {
         false
     }
 }
@@ -125,7 +125,7 @@ fn find_file(
         if file.born.is_some() {
             let found = moved_paths(trace, file, notes);
             // Where another file has its name, the old one may be a backup that shares it by a hard link.
-            let is_certain = |path: &NotePath| at_home.is_none() || notes.is_tracked(path, file);
+            let is_certain = |path: &NotePath| at_home.is_none() || notes.has_arrived(path, file);
             match found.as_slice() {
                 [] => {}
                 [path] if is_certain(path) => return Ok(path.clone()),

@@ -90,9 +90,9 @@ impl<'a> PlanReader<'a> {
         same.filter_map(move |(_, place)| self.files().get(*place))
     }
 
-    /// As [`VaultReader::is_tracked`].
-    pub(super) fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
-        self.notes.is_tracked(path, file)
+    /// As [`VaultReader::has_arrived`].
+    pub(super) fn has_arrived(&self, path: &NotePath, file: FileId) -> bool {
+        self.notes.has_arrived(path, file)
     }
 }
 

@@ -110,7 +110,11 @@ impl ReplacementTracker {
             return;
         }
         // Another note that is followed came over this one, which is gone.
-        if self.vacated.values().any(|vacated| vacated.file == now) || tracked.contains(now) {
+        if self.vacated.values().any(|vacated| vacated.file == now) {
+            return tracked.track_arrival(path, now);
+        }
+        // A second name of a note that still has its first one.
+        if tracked.contains(now) {
             return tracked.track_at(path, now);
         }
         // Saved again perhaps, over a file whose own succession is not settled yet.

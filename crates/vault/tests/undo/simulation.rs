@@ -458,7 +458,7 @@ impl VaultReader for SimulatedVault {
         names.map(standing).chain(self.folders.iter().map(folder)).collect()
     }
 
-    fn is_tracked(&self, path: &NotePath, file: FileId) -> bool {
+    fn has_arrived(&self, path: &NotePath, file: FileId) -> bool {
         !self.is_unwatched
             && !self.untracked.contains(path)
             && self.notes.get(path).is_some_and(|note| note.file == file)

@@ -145,7 +145,9 @@ async fn saves_by_a_temporary_file_are_followed_however_it_is_called() {
         watched.save(temp, "Log.md");
         let to = watched.file("Log.md");
         assert_eq!(watched.successions().await, [FileReplacement { from, to }], "{temp}");
-        assert!(watched.vault.is_tracked(&path("Log.md"), to));
+        watched.save(temp, "Log.md");
+        let next = FileReplacement { from: to, to: watched.file("Log.md") };
+        assert_eq!(watched.successions().await, [next], "{temp}");
     }
 }
 
@@ -203,7 +205,7 @@ async fn a_new_note_under_the_name_of_one_that_was_archived_is_not_that_one() {
             watched.save_with_backup("Log.md");
             told.extend(watched.successions().await);
             assert_eq!(told, [], "{archived} {pace:?}");
-            assert!(watched.vault.is_tracked(&path(archived), old), "{archived} {pace:?}");
+            assert!(watched.vault.has_arrived(&path(archived), old), "{archived} {pace:?}");
         }
     }
 }
@@ -273,6 +275,34 @@ async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
 }
 
 #[tokio::test]
+async fn a_second_name_of_a_note_is_followed_and_did_not_come_from_the_first_one() {
+    let mut watched = WatchedFolder::following(&["Log.md"]).await;
+    let file = watched.file("Log.md");
+    watched.link("Log.md", "t");
+    watched.rename("t", "Archive/Log.md");
+    assert_eq!(watched.successions().await, []);
+    assert!(!watched.vault.has_arrived(&path("Archive/Log.md"), file));
+    // The control: the note itself goes there.
+    watched.rename("Log.md", "Moved.md");
+    assert_eq!(watched.successions().await, []);
+    assert!(watched.vault.has_arrived(&path("Moved.md"), file));
+}
+
+#[tokio::test]
+async fn a_file_that_is_only_followed_did_not_come_and_one_that_came_is_not_forgotten() {
+    let mut watched = WatchedFolder::following(&["Log.md"]).await;
+    let file = watched.file("Log.md");
+    let follow = |watched: &WatchedFolder, note: &str| {
+        watched.vault.track_files([(path(note), file)]);
+        watched.vault.has_arrived(&path(note), file)
+    };
+    assert!(!follow(&watched, "Log.md"));
+    watched.rename("Log.md", "Moved.md");
+    assert_eq!(watched.successions().await, []);
+    assert!(follow(&watched, "Moved.md"));
+}
+
+#[tokio::test]
 async fn saves_of_a_note_whose_name_differs_in_unicode_form_are_not_of_this_one() {
     let (nfc, nfd) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
     for (mine, other) in [(nfc, nfd), (nfd, nfc)] {
@@ -285,7 +315,6 @@ async fn saves_of_a_note_whose_name_differs_in_unicode_form_are_not_of_this_one(
         watched.save_with_backup(other);
         told.extend(watched.successions().await);
         assert_eq!(told, [], "{mine}");
-        assert!(watched.vault.is_tracked(&path(mine), file));
         watched.save("t", mine);
         let to = watched.file(mine);
         assert_eq!(watched.successions().await, [FileReplacement { from: file, to }], "{mine}");

@@ -48,7 +48,7 @@ impl VaultReader for WatchedVault {
         self.notes.files()
     }
 
-    fn is_tracked(&self, _: &NotePath, _: FileId) -> bool {
+    fn has_arrived(&self, _: &NotePath, _: FileId) -> bool {
         true
     }
 }

@@ -145,6 +145,10 @@ impl VaultSession {
             // Another note may have come there since the conflict was shown.
             Ok(_) if its_place.as_ref() != Some(&conflict.path) => return Err(note_changed_error()),
             Ok(bytes) => Some(bytes),
+            // It may be back, under another path.
+            Err(VaultError::NotFound { .. }) if its_place.is_some() => {
+                return Err(note_changed_error());
+            }
             Err(VaultError::NotFound { .. }) => None,
             Err(error) => return Err(note_error(&error)),
         };

@@ -14,11 +14,19 @@ pub(crate) struct TrackedFiles(Mutex<TrackedState>);
 
 #[derive(Debug, Default)]
 struct TrackedState {
-    files: HashMap<String, FileId>,
+    files: HashMap<String, TrackedFile>,
     /// In the order in which they happened.
     successions: VecDeque<FileReplacement>,
     /// Those of our own that nobody was told yet.
     own_successions: Vec<FileReplacement>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TrackedFile {
+    file: FileId,
+    /// Whether it was seen to leave another path for this one. A file that was merely looked at, by us or at the
+    /// user's wish, may be a copy of the note.
+    has_arrived: bool,
 }
 
 impl TrackedFiles {
@@ -58,11 +66,16 @@ impl TrackedFiles {
 
     /// Follows no longer what does not stand at its path any more: its replacement was not seen.
     pub(in crate::watch) fn retain(&self, stand: impl Fn(&str, FileId) -> bool) {
-        self.lock().files.retain(|path, file| stand(path, *file));
+        self.lock().files.retain(|path, tracked| stand(path, tracked.file));
     }
 
     pub(in crate::watch) fn file_at(&self, path: &str) -> Option<FileId> {
-        self.lock().files.get(path).copied()
+        self.lock().files.get(path).map(|tracked| tracked.file)
+    }
+
+    /// Whether this file was seen to leave another path for this one.
+    pub(in crate::watch) fn has_arrived(&self, path: &str, file: FileId) -> bool {
+        self.lock().files.get(path) == Some(&TrackedFile { file, has_arrived: true })
     }
 
     pub(in crate::watch) fn untrack_below(&self, folder: &str) {
@@ -71,18 +84,29 @@ impl TrackedFiles {
 
     pub(super) fn track_at(&self, path: &str, file: FileId) {
         if file.born.is_some() {
-            self.lock().files.insert(path.to_owned(), file);
+            let mut seated = self.lock();
+            let is_known = seated.files.get(path).is_some_and(|known| known.file == file);
+            if !is_known {
+                seated.files.insert(path.to_owned(), TrackedFile { file, has_arrived: false });
+            }
+        }
+    }
+
+    /// Follows a file that was seen to leave another path for this one.
+    pub(super) fn track_arrival(&self, path: &str, file: FileId) {
+        if file.born.is_some() {
+            self.lock().files.insert(path.to_owned(), TrackedFile { file, has_arrived: true });
         }
     }
 
     pub(super) fn untrack_at(&self, path: &str) -> Option<FileId> {
-        self.lock().files.remove(path)
+        self.lock().files.remove(path).map(|tracked| tracked.file)
     }
 
     /// Follows `file` at `path` no longer; another one that was put there since stays.
     pub(super) fn untrack_file(&self, path: &str, file: FileId) {
         let mut seated = self.lock();
-        if seated.files.get(path) == Some(&file) {
+        if seated.files.get(path).is_some_and(|tracked| tracked.file == file) {
             seated.files.remove(path);
         }
     }
@@ -90,8 +114,11 @@ impl TrackedFiles {
     /// A succession at `path` is certain. A file that we put there since stays.
     pub(super) fn record_succession(&self, path: &str, replacement: FileReplacement) {
         let mut seated = self.lock();
-        if seated.files.get(path).is_none_or(|file| *file == replacement.from) {
-            seated.files.insert(path.to_owned(), replacement.to);
+        let before = seated.files.get(path).copied();
+        if before.is_none_or(|tracked| tracked.file == replacement.from) {
+            let has_arrived = before.is_some_and(|tracked| tracked.has_arrived);
+            let after = TrackedFile { file: replacement.to, has_arrived };
+            seated.files.insert(path.to_owned(), after);
         }
         if seated.successions.len() == MAX_SUCCESSIONS {
             seated.successions.pop_front();
@@ -100,7 +127,7 @@ impl TrackedFiles {
     }
 
     pub(super) fn contains(&self, file: FileId) -> bool {
-        self.lock().files.values().any(|followed| *followed == file)
+        self.lock().files.values().any(|tracked| tracked.file == file)
     }
 
     fn lock(&self) -> MutexGuard<'_, TrackedState> {
