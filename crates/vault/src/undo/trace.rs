@@ -150,7 +150,8 @@ pub(super) struct NoteTrace {
     pub(super) file: Option<FileId>,
     /// Whether the ledger had it trashed, itself or with its folder. The user may have taken it out of there since.
     pub(super) is_gone: bool,
-    /// The name in the trash under which it went there last, or its folder; `None` when it is not gone.
+    /// The name in the trash under which it went there last, or its folder; `None` when it is not gone, and when another
+    /// note that looks the same went there under that name since.
     pub(super) trash_name: Option<String>,
     /// The position in the ledger of the effect that trashed it, if it was trashed itself.
     pub(super) trashed_at: Option<usize>,
@@ -225,7 +226,7 @@ impl NoteTrace {
             (ChangeKind::Rename | ChangeKind::Replace | ChangeKind::Trash, target) => {
                 let path = target.as_ref().unwrap_or(&effect.path);
                 match self.relation(effect, successions) {
-                    EffectRelation::Other => {}
+                    EffectRelation::Other => self.give_up_trash_name(effect, successions),
                     EffectRelation::Same => {
                         self.continue_at(place, effect, path, file_left(effect))
                     }
@@ -268,6 +269,27 @@ impl NoteTrace {
         self.file = file;
         self.is_unrecorded &= is_unrecorded(effect);
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
+    }
+
+    /// A name in the trash is given again once it is free. If another note with the same text went there from the same
+    /// path under the name of this one, what is restored from there is the other one. By a path or a text of its own it
+    /// would be told apart.
+    fn give_up_trash_name(&mut self, effect: &Effect, successions: &Successions) {
+        let has_name =
+            name_in_trash(effect).is_some_and(|name| self.trash_name.as_deref() == Some(name));
+        // A text that was purged may have been the same.
+        let looks_same =
+            effect.path == self.path && (effect.before.is_none() || effect.before == self.text);
+        // Without birth times it may be this note, which somebody took out of the trash before.
+        let may_be_it = match (self.file, base_file(effect)) {
+            (Some(file), Some(base)) => {
+                (file.born.is_none() || base.born.is_none()) && successions.is_successor(file, base)
+            }
+            _ => true,
+        };
+        if has_name && looks_same && !may_be_it {
+            self.trash_name = None;
+        }
     }
 
     /// A note that was trashed and is restored from the trash with the same text to the same place

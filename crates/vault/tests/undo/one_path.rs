@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, EffectId};
 use vault::undo::{EffectConflictReason, LedgerView, UndoPlan, UndoRequest, plan_undo};
 
-use crate::cases::{back, edit, world};
+use crate::cases::{back, back_there, edit, world};
 use crate::folders;
 use crate::simulation::{LineId, SimulatedVault, bytes, path};
 
@@ -67,6 +67,77 @@ fn note_that_was_deleted_twice_is_not_in_its_own_way() {
     let effects = [first, trash(&mut world)];
     assert_eq!(back(&mut world, &UndoRequest::undo(effects)).conflicts, []);
     assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5]);
+}
+
+#[test]
+fn restored_copy_is_not_taken_for_the_note_that_was_deleted_before_it() {
+    for is_kept in [true, false] {
+        let mut world = world();
+        let edited = edit(&mut world, &[1, 20, 3, 4, 5]);
+        trash(&mut world);
+        // The user takes it out of the trash, so its name is free there, and puts a copy in its place.
+        let (_, note) = world.trashed.pop().unwrap();
+        if is_kept {
+            world.put_moved(path("Kept/a.md"), note);
+        }
+        world.add_note(&path("a.md"), vec![1, 20, 3, 4, 5]);
+        let edited_copy = edit(&mut world, &[1, 20, 3, 40, 5]);
+        back(&mut world, &UndoRequest::undo([edited_copy.clone()]));
+        let trashed = trash(&mut world);
+        assert_eq!(back(&mut world, &UndoRequest::undo([trashed])).conflicts, []);
+
+        let plan = back_there(&mut world, &UndoRequest::undo([edited.clone()]));
+        assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5], "{plan:?}");
+        if is_kept {
+            assert_eq!(plan.conflicts, []);
+            assert_eq!(world.notes[&path("Kept/a.md")].lines, [1, 2, 3, 4, 5]);
+        } else {
+            assert_eq!(conflicts(&plan), [(edited, EffectConflictReason::Unsure)]);
+        }
+        // The control: the copy is the note that went to the trash last.
+        let by = world.ledger.iter().position(|effect| effect.id == edited_copy).unwrap() + 1;
+        let redo = UndoRequest::undo([world.ledger[by].id.clone()]);
+        assert_eq!(back(&mut world, &redo).conflicts, []);
+        assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 40, 5]);
+    }
+}
+
+#[test]
+fn undo_of_a_creation_leaves_a_restored_note_of_the_same_template_where_it_is() {
+    let mut world = world();
+    world.notes.remove(&path("a.md"));
+    let create = |world: &mut SimulatedVault| {
+        world.apply(&ChangeSet::one(Change::create(path("a.md"), bytes(&[70]))), "turn");
+        world.ledger.last().unwrap().id.clone()
+    };
+    let first = create(&mut world);
+    trash(&mut world);
+    // The user empties the trash.
+    world.trashed.clear();
+    let second = create(&mut world);
+    let trashed = trash(&mut world);
+    assert_eq!(back(&mut world, &UndoRequest::undo([trashed])).conflicts, []);
+    assert_eq!(back(&mut world, &UndoRequest::undo([first])), UndoPlan::default());
+    assert!(world.notes.contains_key(&path("a.md")));
+    // The control: it is the second one.
+    assert_eq!(back(&mut world, &UndoRequest::undo([second])).changes.len(), 1);
+    assert!(!world.notes.contains_key(&path("a.md")));
+}
+
+#[test]
+fn note_is_restored_as_itself_although_another_one_got_its_name_in_the_trash() {
+    for (folder, lines) in [("", &[70][..]), ("F/", &[1, 20, 3, 4, 5][..])] {
+        let mut world = world();
+        let edited = edit(&mut world, &[1, 20, 3, 4, 5]);
+        let trashed = trash(&mut world);
+        let other = path(&format!("{folder}a.md"));
+        world.add_note(&other, lines.to_vec());
+        world.apply(&ChangeSet::one(Change::trash(other, bytes(lines))), "turn");
+        assert_eq!(world.ledger[1].trashed, world.ledger[2].trashed);
+        assert_eq!(back(&mut world, &UndoRequest::undo([trashed])).conflicts, []);
+        assert_eq!(back(&mut world, &UndoRequest::undo([edited])).conflicts, [], "{folder}");
+        assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+    }
 }
 
 #[test]
