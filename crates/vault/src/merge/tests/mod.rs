@@ -289,6 +289,49 @@ fn frontmatter_is_not_taken_apart_by_two_changes_of_it() {
 }
 
 #[test]
+fn frontmatter_with_a_name_twice_or_no_yaml_is_not_taken_apart() {
+    for (base, ours, theirs) in [
+        // The name of a list goes below a property that stands twice.
+        (
+            "---\ncreated: x\ncreated: y\ntags:\n  - work\n---\n",
+            "---\ncreated: x\ncreated: y\ntags:\n  - work\n  - private\n---\n",
+            "---\ncreated: x\ncreated: y\n---\n",
+        ),
+        // The same where a title with a colon is no YAML.
+        (
+            "---\ntitle: Foo: bar\ntags:\n  - work\n---\n",
+            "---\ntitle: Foo: bar\ntags:\n  - work\n  - private\n---\n",
+            "---\ntitle: Foo: bar\n---\n",
+        ),
+    ] {
+        assert_eq!(merged_note(base, ours, theirs), None, "{ours:?}");
+    }
+    // The controls: other properties, and lines below.
+    for (base, ours, theirs, expected) in [
+        (
+            "---\ncreated: x\ncreated: y\na: 1\nb: 2\n---\n",
+            "---\ncreated: z\ncreated: y\na: 1\nb: 2\n---\n",
+            "---\ncreated: x\ncreated: y\na: 1\nb: 3\n---\n",
+            "---\ncreated: z\ncreated: y\na: 1\nb: 3\n---\n",
+        ),
+        (
+            "---\ntitle: Foo: bar\na: 1\nb: 2\n---\n",
+            "---\ntitle: Foo: baz\na: 1\nb: 2\n---\n",
+            "---\ntitle: Foo: bar\na: 1\nb: 3\n---\n",
+            "---\ntitle: Foo: baz\na: 1\nb: 3\n---\n",
+        ),
+        (
+            "---\ntitle: Foo: bar\na: 1\n---\nx\n",
+            "---\ntitle: Foo: bar\na: 2\n---\nx\n",
+            "---\ntitle: Foo: bar\na: 1\n---\nx\ny\n",
+            "---\ntitle: Foo: bar\na: 2\n---\nx\ny\n",
+        ),
+    ] {
+        assert_eq!(merged_note(base, ours, theirs).as_deref(), Some(expected), "{ours:?}");
+    }
+}
+
+#[test]
 fn lines_in_conflict_below_do_not_let_frontmatter_be_taken_apart() {
     let base = "---\nstatus: draft\n---\nkeep\none\n";
     let ours = "---\nstatus: draft\nprivate: true\n---\nkeep\nONE\n";
@@ -325,4 +368,39 @@ fn lines_below_a_frontmatter_in_conflict_are_merged() {
     assert!(conflict.contains(&(0..3)) && !conflict.contains(&(3..4)));
     let expected = "---\nstatus: draft\nprivate: true\n---\none\nTWO\nthree\n";
     assert_eq!(String::from_utf8_lossy(&merged.bytes), expected);
+}
+
+#[test]
+fn frontmatter_of_which_nothing_can_be_told_is_not_put_together_from_two_changes_of_it() {
+    let note = |title: &[u8], rest: &[u8], body: &[u8]| {
+        [&b"---\ntitle: "[..], title, b"\na: 1\n", rest, b"---\n", body].concat()
+    };
+    let (title, work) = (&b"Caf\xe9"[..], &b"tags:\n  - work\n"[..]);
+    let private = &b"tags:\n  - work\n  - private\n"[..];
+    let (base, theirs) = (note(title, work, b"x\n"), note(title, b"", b"x\n"));
+    let ours = note(title, private, b"x\ny\n");
+    for (mine, other) in [(&ours, &theirs), (&theirs, &ours)] {
+        let merged = merge(&base, mine, other);
+        let [conflict] = merged.conflicts.as_slice() else { panic!("{merged:?}") };
+        assert_eq!((conflict.line, &conflict.base), (0, &note(title, work, b"")));
+        assert!(merged.bytes.ends_with(b"---\nx\ny\n"), "below it both changes are made");
+    }
+    // The controls: one side changed it, and one side has both changes of it.
+    let below = note(title, work, b"x\ny\n");
+    let merged = merge(&base, &below, &theirs).without_conflicts();
+    assert_eq!(merged, Some(note(title, b"", b"x\ny\n")));
+    let both = note(b"Bar", b"", b"x\n");
+    assert_eq!(merge(&base, &both, &theirs).without_conflicts(), Some(both));
+}
+
+#[test]
+fn bytes_that_are_no_text_below_frontmatter_do_not_let_it_be_taken_apart() {
+    let note = |tags: &[u8]| [&b"---\na: 1\n"[..], tags, b"---\nCaf\xe9\n"].concat();
+    let (base, theirs) = (note(b"tags:\n  - work\n"), note(b""));
+    let ours = note(b"tags:\n  - work\n  - private\n");
+    assert_eq!(merge(&base, &ours, &theirs).without_conflicts(), None);
+    // The control: other properties come together.
+    let ours = note(b"tags:\n  - work\nb: 2\n");
+    let merged = merge(&base, &ours, &theirs).without_conflicts();
+    assert_eq!(merged, Some(note(b"b: 2\n")));
 }
