@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{ChangeKind, Effect, FileId, NotePath};
-use vault::undo::{Hunks, UndoRequest, VaultReader as _};
+use protocol::{ChangeKind, Effect, EffectId, FileId, NotePath};
+use vault::undo::{Hunks, UndoPlan, UndoRequest, VaultReader as _};
 
 use crate::oracle::{merged, without};
-use crate::random_histories::with_whole_units;
+use crate::random_histories::{are_certain, in_conflict, with_whole_units};
 use crate::simulation::{LineId, SimulatedNote, SimulatedVault, path};
 
 /// The result of the oracle.
@@ -124,6 +124,37 @@ impl ExpectedUndo {
         let is = world.note_of_effect[at];
         self.notes.iter().find(|(_, note)| note.identity == is).map(|(path, _)| path.clone())
     }
+}
+
+/// The lines of the notes that only certain effects left, if these are undone alone; `None` for a note that is gone
+/// then. Notes of conflicts are left out.
+pub(crate) fn expected_of_certain(
+    world: &SimulatedVault,
+    request: &UndoRequest,
+    plan: &UndoPlan,
+) -> BTreeMap<u32, Option<Vec<LineId>>> {
+    let notes_of = |effects: &BTreeSet<EffectId>| -> BTreeSet<u32> {
+        effects.iter().map(|id| world.note_of_effect[world.position(id)]).collect()
+    };
+    let alone = |(id, hunks): (&EffectId, &Hunks)| UndoRequest {
+        effects: BTreeMap::from([(id.clone(), hunks.clone())]),
+        ..UndoRequest::undo([])
+    };
+    let (certain, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        request.effects.clone().into_iter().partition(|(id, hunks)| {
+            are_certain(world, &with_whole_units(world, &alone((id, hunks))))
+        });
+    let part = |effects| UndoRequest { effects, ..UndoRequest::undo([]) };
+    let (certain, others) = (part(certain), part(others));
+    let left_out =
+        &notes_of(&with_whole_units(world, &others)) | &in_conflict(world, request, plan);
+    let expected = ExpectedUndo::of(world, &certain);
+    let lines = |is: &u32| {
+        let mut notes = expected.notes.values();
+        notes.find(|note| note.identity == *is).map(|note| note.lines.clone())
+    };
+    let clean = &notes_of(&with_whole_units(world, &certain)) - &left_out;
+    clean.into_iter().map(|is| (is, lines(&is))).collect()
 }
 
 /// The notes that an undo may touch where it is not known of all effects which note they left.

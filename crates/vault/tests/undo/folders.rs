@@ -1,12 +1,15 @@
 //! Folders that go to the trash and come back, and notes that the user takes out of it; undo in as many plans as the
 //! application makes.
 
+use std::collections::BTreeSet;
+
 use protocol::{
     Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect, EffectId,
     NotePath,
 };
-use vault::undo::{EffectivePart, UndoPlan, UndoRequest, plan_undo};
+use vault::undo::{EffectivePart, Hunks, UndoPlan, UndoRequest, plan_undo};
 
+use crate::oracle::edits;
 use crate::random_histories::{any_path, with_whole_units};
 use crate::simulation::{SimulatedVault, path};
 
@@ -78,6 +81,19 @@ pub(crate) fn are_folders_as_restored(world: &SimulatedVault, request: &UndoRequ
     restored.all(|effect| is_as_restored(effect))
 }
 
+/// As much of the asked hunks of an effect as is not undone; `None` for nothing.
+fn hunks_left(world: &SimulatedVault, id: &EffectId, asked: Hunks) -> Option<Hunks> {
+    let gone = match world.reverts().effective_part(id) {
+        EffectivePart::Nothing => return None,
+        EffectivePart::Whole => return Some(asked),
+        EffectivePart::Without(gone) => gone,
+    };
+    let (before, after) = &world.lines[id];
+    let all = (0..edits(before, after).len()).filter(|hunk| asked.contains(*hunk));
+    let left: BTreeSet<usize> = all.filter(|hunk| !gone.contains(hunk)).collect();
+    (!left.is_empty()).then_some(Hunks::Some(left))
+}
+
 /// Undoes as the application does, which plans again as long as a plan leaves more. Returns the set, and the first
 /// plan with all that was undone and with the conflicts that are left.
 pub(crate) fn undo(world: &mut SimulatedVault, request: &UndoRequest) -> (ChangeSetId, UndoPlan) {
@@ -89,10 +105,10 @@ pub(crate) fn undo(world: &mut SimulatedVault, request: &UndoRequest) -> (Change
         plan.moved.iter().for_each(|moved| world.observe_move(moved));
         world.apply_as(&set, &plan.changes, "undo");
         world.remember(&set, &plan);
-        let standings = world.reverts();
-        wanted
-            .effects
-            .retain(|effect, _| standings.effective_part(effect) != EffectivePart::Nothing);
+        let asked = std::mem::take(&mut wanted.effects).into_iter();
+        let left =
+            asked.filter_map(|(id, hunks)| hunks_left(world, &id, hunks).map(|left| (id, left)));
+        wanted.effects = left.collect();
         let leaves_more = plan.leaves_more() && !plan.changes.is_empty();
         let is_over = !leaves_more || wanted.effects.is_empty();
         let mut whole = match first.take() {

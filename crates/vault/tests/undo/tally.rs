@@ -9,6 +9,8 @@ pub(crate) struct HistoryTally {
     pub(crate) clean: usize,
     /// Notes without a conflict in plans with conflicts, each as if it had been undone alone.
     pub(crate) clean_among_conflicts: usize,
+    /// Notes of certain effects where others of the request are not certain, each as if it had been undone alone.
+    pub(crate) clean_among_asked: usize,
     pub(crate) conflicts: usize,
     pub(crate) redone: usize,
     pub(crate) renamed_by_hand: usize,
@@ -43,6 +45,7 @@ impl HistoryTally {
             careless: std::array::from_fn(pair),
             clean: self.clean + other.clean,
             clean_among_conflicts: self.clean_among_conflicts + other.clean_among_conflicts,
+            clean_among_asked: self.clean_among_asked + other.clean_among_asked,
             conflicts: self.conflicts + other.conflicts,
             redone: self.redone + other.redone,
             renamed_by_hand: self.renamed_by_hand + other.renamed_by_hand,
