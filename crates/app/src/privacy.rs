@@ -41,6 +41,7 @@ use crate::support::clock::now;
 use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use history_filter::SameRulesTurns;
+use history_filter::hidden_titles::HiddenTitles;
 use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;
@@ -324,7 +325,8 @@ impl PrivacyGuard {
         }
         let mark = view.fingerprint_with(&gone);
         let names = self.planned_names(&view, &rows).await?;
-        Ok((self.filter_messages(&view, rows, told, gone, names).await?, mark))
+        let titles = self.hidden_titles(&view, &rows).await?;
+        Ok((self.filter_messages(&view, rows, told, gone, names, titles).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -339,7 +341,8 @@ impl PrivacyGuard {
         let told = self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
         let names = self.planned_names(&view, &rows).await?;
-        let heard = self.filter_messages(&view, rows.clone(), told, gone, names).await?;
+        let titles = self.hidden_titles(&view, &rows).await?;
+        let heard = self.filter_messages(&view, rows.clone(), told, gone, names, titles).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))
     }
@@ -361,6 +364,7 @@ impl PrivacyGuard {
         told: NamedSources<'_>,
         gone: Arc<BTreeSet<NotePath>>,
         names: PlannedNames,
+        titles: HiddenTitles,
     ) -> Result<Vec<Message>, UserError> {
         if view.hides_nothing() {
             return Ok(rows);
@@ -403,7 +407,7 @@ impl PrivacyGuard {
             // A name that another note has by now may be told.
             let is_there = |path: &NotePath| missing_notes::exists(&seen, path);
             let (replaced, away): (Vec<_>, Vec<_>) = gone.iter().cloned().partition(is_there);
-            let hidden = history_filter::Hidden::new(&view, &away, &replaced, &names);
+            let hidden = history_filter::Hidden::new(&view, &away, &replaced, &names, &titles);
             history_filter::filter_history(rows, &hidden, is_clean, heard_private)
         })
         .await

@@ -236,7 +236,14 @@ async fn in_auto_only_the_users_own_text_names_a_note() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_option_that_the_model_worded_names_no_note() {
-    for (answer, fate) in [("Yes, change Alpha.md", Pending), ("yes: Alpha.md", AtOnce)] {
+    for (answer, fate) in [
+        ("Yes, change Alpha.md", Pending),
+        ("yes: Alpha.md", AtOnce),
+        // The window puts behind it what the user attached.
+        ("Yes, change Alpha.md\n\n[[Gamma]]", Pending),
+        ("Yes, change Alpha.md\n\nAttached file: a.txt\n```\nAlpha.md\n```", Pending),
+        ("Yes, change Alpha.md\n\n[[Alpha]]", AtOnce),
+    ] {
         let ask = json!({
             "message": "Shall I?", "is_question": true, "options": ["Yes, change Alpha.md", "No"],
         });

@@ -1,6 +1,7 @@
-//! Options that a local model words from a note for local models: the user who chooses one did not
-//! write it.
+//! Options and titles that a local model words from a note for local models: the user who chooses one
+//! did not write it.
 
+use protocol::ConversationId;
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
@@ -39,9 +40,50 @@ async fn told_after_answer(local: &[&str], answer: &str) -> String {
 async fn a_chosen_option_is_withheld_with_its_question_and_the_users_own_text_is_not() {
     let told = told_after_answer(&["#home"], OPTION).await;
     assert!(!told.contains("canary-3e7b") && told.contains(CHOSEN), "{told}");
+    let attached = format!("{OPTION}\n\n[[Open]]");
+    let told = told_after_answer(&["#home"], &attached).await;
+    assert!(!told.contains("canary-3e7b"), "{told}");
+    assert!(told.contains(CHOSEN) && told.contains("[[Open]]"), "{told}");
     let told = told_after_answer(&["#home"], "Neither of them.").await;
     assert!(told.contains("Neither of them.") && !told.contains(CHOSEN), "{told}");
     assert!(!told.contains("canary-3e7b"), "{told}");
     let told = told_after_answer(&[], OPTION).await;
     assert!(told.contains(OPTION) && !told.contains(CHOSEN), "the control: {told}");
+}
+
+/// The id of a conversation in which a local model read this note, and what a cloud model gets of
+/// another one: there the user mentioned the first one with its title, to the local model and then to
+/// the cloud model.
+async fn told_after_mention(note: &str) -> (ConversationId, String) {
+    let home = home_with_key(&[("Ann.md", "Ann said canary-3e7b. #home\n"), ("Open.md", "# O\n")]);
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": note }))]),
+        Reply::text("I see."),
+        Reply::text("So it is about echo-91d4."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, &["#home"], true)).await;
+    let mentioned = running.send_and_wait(None, "read it").await;
+    let words = format!("go on with [[conversation:{mentioned}|canary-3e7b]], please");
+    let conversation = running.send_and_wait(None, &words).await;
+    running.replace_settings(settings(&model, &["#home"], false)).await;
+    running.send_and_wait(Some(&conversation), &words).await;
+    let told = model.requests().last().map(|request| request["messages"].to_string());
+    running.quit().await;
+    model.finish();
+    (mentioned, told.expect("a request"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_title_of_a_mentioned_conversation_is_withheld_with_the_text_that_it_is_about() {
+    let (mentioned, told) = told_after_mention("Ann.md").await;
+    assert!(!told.contains("canary-3e7b"), "{told}");
+    let mention = format!("go on with [[conversation:{mentioned}]], please");
+    assert_eq!(told.matches(&mention).count(), 2, "{told}");
+    assert!(!told.contains("echo-91d4"), "its model was told the title: {told}");
+    let (mentioned, told) = told_after_mention("Open.md").await;
+    let mention = format!("go on with [[conversation:{mentioned}|canary-3e7b]], please");
+    assert_eq!(told.matches(&mention).count(), 2, "the control: it is open, {told}");
+    assert!(told.contains("echo-91d4"), "{told}");
 }

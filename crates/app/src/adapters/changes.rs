@@ -25,6 +25,7 @@ use crate::hub::capture_conflicts::capture_conflicts;
 use crate::hub::fallback_capture::is_capture_call;
 use crate::hub::writable_notes::WritableNotes;
 use crate::notes::indexer::Indexer;
+use crate::notes::mentions::chosen_option::OfferedTexts;
 use crate::notes::mentions::{mentions_note, user_authored_text};
 use crate::privacy::PrivacyGuard;
 use crate::privacy::provenance::{self, RULES_REVIEW_MESSAGE, is_rules_file};
@@ -214,8 +215,9 @@ impl VaultChanges {
     }
 
     /// Whether the user's own message names each of these notes, or it is the open note that was
-    /// sent with the message. A note that a tool opened was chosen by the model, and a message of the hub that the
-    /// user sends again is not the user's own.
+    /// sent with the message. A note that a tool opened was chosen by the model. An option that the user
+    /// chooses and a message of the hub that the user sends again are not the user's own; what the user
+    /// attaches to them is.
     async fn are_mentioned(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
         let message = opening.map(|(message, _)| message);
@@ -237,10 +239,11 @@ impl VaultChanges {
         let text = message.as_ref().map(Message::text).unwrap_or_default();
         let options = self.store.offered_options(&turn.conversation).await.map_err(store_error)?;
         let from_hub = self.store.hub_messages(&turn.conversation).await.map_err(store_error)?;
-        if options.iter().chain(&from_hub).any(|other| other.trim() == text.trim()) {
-            return Ok(false);
-        }
-        let (own_text, vault) = (user_authored_text(&text), self.vault.unfiltered());
+        let mut foreign = OfferedTexts::default();
+        options.iter().chain(&from_hub).for_each(|other| foreign.insert(other));
+        // The window puts what the user attaches behind the option that they chose.
+        let chosen_by_user = foreign.rest_behind(&text).unwrap_or(&text);
+        let (own_text, vault) = (user_authored_text(chosen_by_user), self.vault.unfiltered());
         let are_named = move || -> Result<bool, VaultError> {
             if !others.iter().all(|path| mentions_note(&own_text, path, &[])) {
                 return Ok(false);

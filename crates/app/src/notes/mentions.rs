@@ -1,7 +1,7 @@
 //! Finds the notes that the user's message names. Only text that the user typed or chose from a
 //! list counts.
 //!
-//! Attachments, quotes, code and HTML, forwarded mail, parts of addresses, options that a model
+//! Attachments, quotes, code and HTML, forwarded mail, tags, parts of addresses, options that a model
 //! worded, and titles of several notes name none.
 
 use std::collections::{BTreeSet, HashSet};
@@ -12,11 +12,15 @@ use protocol::NotePath;
 use protocol::notes::invisible::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
+pub(crate) mod chosen_option;
 mod forwarded_mail;
 
 /// Precedes the text of an attached file, at the beginning of a paragraph, with the file's name
 /// behind it. The window writes it so (`ui/src/state/composer/mentions.ts`).
 const ATTACHMENT_PREFIX: &str = "Attached file: ";
+
+/// The signs that a tag begins with.
+const TAG_MARKS: [char; 2] = ['#', '\u{ff03}'];
 
 /// The shortest row of signs that opens a block of code.
 const MIN_FENCE: usize = 3;
@@ -172,7 +176,8 @@ fn fence(line: &str) -> Option<&str> {
 
 /// Whether the text names the note, and no other of `files`, which are all there are: by a link to
 /// a title that only it has, or by its whole path as whole words (without `.md` only when it has a
-/// folder). Compared without regard to case and Unicode form, as long as that leaves only one.
+/// folder). Compared without regard to case and Unicode form, as long as that leaves only one. A tag
+/// that is spelled like the path does not name it.
 pub(crate) fn mentions_note(words: &str, path: &NotePath, files: &[NotePath]) -> bool {
     let (text, spelled) = (folded(words), folded(path.as_str()));
     let bare = spelled.strip_suffix(".md").unwrap_or(&spelled);
@@ -217,10 +222,11 @@ fn links_to(text: &str, target: &str) -> bool {
     })
 }
 
-/// Where `needle` stands in the text as whole words.
+/// Where `needle` stands in the text as whole words, not as a tag.
 fn whole_word_matches<'a>(text: &'a str, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let is_tag = move |at: usize| text.get(..at).is_some_and(|before| before.ends_with(TAG_MARKS));
     let places = text.match_indices(needle).map(|(at, _)| at);
-    places.filter(move |at| is_whole(text, *at, at + needle.len()))
+    places.filter(move |at| is_whole(text, *at, at + needle.len()) && !is_tag(*at))
 }
 
 /// Whether no word goes on before or behind this part of the text.
@@ -305,6 +311,23 @@ mod tests {
             "see www.example.org/?f=Projects/Harbour.md",
         ] {
             assert!(!mentions_note(text, &note, &[]), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tag_that_is_spelled_like_a_path_names_no_note() {
+        let note = path("Projects/Harbour.md");
+        for tag in ["#projects/harbour", "#Projects/Harbour.md", "\u{ff03}projects/harbour"] {
+            assert!(!mentions_note(&format!("tidy {tag}"), &note, &[]), "{tag}");
+            let both = format!("tidy {tag} and projects/harbour");
+            assert!(mentions_note(&both, &note, &[]), "{both}");
+        }
+        for text in ["tidy projects/harbour", "# projects/harbour", "#tidy\nprojects/harbour"] {
+            assert!(mentions_note(text, &note, &[]), "{text}");
+        }
+        let files = ["Plan.md", "My Plan.md"].map(path);
+        for text in ["tidy #Plan.md", "tidy #My Plan.md"] {
+            assert!(!files.iter().any(|file| mentions_note(text, file, &files)), "{text}");
         }
     }
 

@@ -4,8 +4,11 @@
 //! of a note that is hidden only since then. From the first other turn on that names or
 //! holds hidden notes, or was told their text, everything is withheld except the user's own
 //! messages: results, arguments and answers may repeat a note in other words. Text that a program
-//! passed is the user's own only if the program said so, and an option that a model worded is not.
+//! passed is the user's own only if the program said so. An option that a model worded is not, nor is the
+//! title of another conversation ([`hidden_titles`]).
 
+pub(super) mod hidden_titles;
+mod mentioned_conversations;
 mod withheld_results;
 
 use std::borrow::Cow;
@@ -15,6 +18,7 @@ use protocol::{Message, MessagePart, NotePath, Role, TurnId};
 use serde_json::{Map, Value};
 use vault::Vault;
 
+use hidden_titles::HiddenTitles;
 use withheld_results::WithheldResults;
 
 use super::PrivacyView;
@@ -25,6 +29,7 @@ use super::withheld_plans::TurnCall;
 use crate::chat::prompt::{
     PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,
 };
+use crate::notes::mentions::chosen_option::OfferedTexts;
 
 /// Replaces a withheld diff.
 const WITHHELD_DIFF: &str = "<rejected>\n(a note that is private now)\n";
@@ -55,6 +60,7 @@ pub(super) struct Hidden<'a> {
     /// Those whose path another note has by now: its name may be told, but no text of before.
     replaced: HiddenNames,
     planned: &'a PlannedNames,
+    titles: &'a HiddenTitles,
 }
 
 impl<'a> Hidden<'a> {
@@ -63,9 +69,10 @@ impl<'a> Hidden<'a> {
         gone: &[NotePath],
         replaced: &[NotePath],
         planned: &'a PlannedNames,
+        titles: &'a HiddenTitles,
     ) -> Self {
         let (gone, replaced) = (HiddenNames::new(gone, &[]), HiddenNames::new(replaced, &[]));
-        Self { view, gone, replaced, planned }
+        Self { view, gone, replaced, planned, titles }
     }
 
     /// Whether the text names such a note.
@@ -183,6 +190,7 @@ pub(super) fn filter_history(
         row.parts.iter().any(|part| reveals(hidden, row.role, part))
             || heard_private(&row.turn)
             || hidden.planned.has_hidden_of(&row.turn)
+            || hidden.titles.were_told_to(&row.turn)
     };
     let revealing: HashSet<TurnId> = rows
         .iter()
@@ -268,17 +276,16 @@ impl MessageFilter<'_> {
                 MessagePart::Context { text: WITHHELD_PASSED_TEXT.to_owned() }
             }
             MessagePart::Context { text } => MessagePart::Context { text: self.filter_block(text) },
-            // Also where the turn that it opened is heard: the model of that turn did not word it.
-            MessagePart::Text { text } if self.role == Role::User && self.options.offer(&text) => {
-                MessagePart::Text { text: CHOSEN_OPTION.to_owned() }
-            }
-            _ if !self.withholds => part,
-            MessagePart::Text { .. } if self.role == Role::Assistant => {
+            MessagePart::Text { .. } if self.withholds && self.role == Role::Assistant => {
                 MessagePart::Text { text: WITHHELD_ANSWER.to_owned() }
             }
-            MessagePart::Text { .. } if self.is_passed => {
+            MessagePart::Text { .. } if self.withholds && self.is_passed => {
                 MessagePart::Text { text: WITHHELD_PASSED_TEXT.to_owned() }
             }
+            MessagePart::Text { text } if self.role == Role::User => {
+                MessagePart::Text { text: self.filter_users_text(&text) }
+            }
+            _ if !self.withholds => part,
             MessagePart::Verbatim { .. } => return None,
             MessagePart::Call { id, tool, .. } => {
                 MessagePart::Call { id, tool, arguments: Value::Object(Map::new()) }
@@ -289,6 +296,15 @@ impl MessageFilter<'_> {
             }
             part => part,
         })
+    }
+
+    /// The text without what a model worded in it, also where the turn that it opened is heard: the
+    /// model of that turn did not word it.
+    fn filter_users_text(&self, text: &str) -> String {
+        match self.options.0.rest_behind(text) {
+            Some(rest) => format!("{CHOSEN_OPTION}{}", self.hidden.titles.cut(rest)),
+            None => self.hidden.titles.cut(text),
+        }
     }
 
     fn filter_block(&self, block: String) -> String {
@@ -313,24 +329,20 @@ impl MessageFilter<'_> {
 }
 
 /// Options of questions that are withheld: a model worded them, so they may repeat a note as its answers
-/// may. Spaces and capitals make no other option.
+/// may.
 #[derive(Default)]
-struct WithheldOptions(HashSet<String>);
+struct WithheldOptions(OfferedTexts);
 
 impl WithheldOptions {
     /// Takes in what a message offers. An option that is offered again where it is heard may be told.
     fn hear(&mut self, message: &Message, withholds: bool) {
-        for option in message.parts.iter().flat_map(offered_options).map(plain) {
+        for option in message.parts.iter().flat_map(offered_options) {
             if withholds {
                 self.0.insert(option);
             } else {
-                self.0.remove(&option);
+                self.0.remove(option);
             }
         }
-    }
-
-    fn offer(&self, text: &str) -> bool {
-        !self.0.is_empty() && self.0.contains(&plain(text))
     }
 }
 
@@ -343,10 +355,6 @@ fn offered_options(part: &MessagePart) -> impl Iterator<Item = &str> {
         _ => None,
     };
     options.into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Whether a part names or holds a hidden note. The user's own messages do not count.

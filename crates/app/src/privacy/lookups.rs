@@ -12,20 +12,29 @@ use crate::support::errors::store_error;
 
 impl PrivacyGuard {
     /// The turns that looked through notes that the view hides, by how private the notes were at
-    /// most that their models might see. A turn of which that is not known might see all.
+    /// most that their models might see.
     pub(super) async fn wider_lookups(
         &self,
         view: &PrivacyView,
         sources: &SourcesByTurn,
     ) -> Result<HashSet<TurnId>, UserError> {
         let looked = sources.iter().filter(|(_, told)| told.iter().any(is_lookup));
-        let looked: Vec<&TurnId> = looked.map(|(turn, _)| turn).collect();
-        let known = self.known_max_privacy(&looked).await?;
+        self.seeing_more(view, looked.map(|(turn, _)| turn).collect()).await
+    }
+
+    /// Those of the turns whose models might see notes that the view hides. A turn of which that is not known
+    /// might see all.
+    pub(super) async fn seeing_more(
+        &self,
+        view: &PrivacyView,
+        turns: Vec<&TurnId>,
+    ) -> Result<HashSet<TurnId>, UserError> {
+        let known = self.known_max_privacy(&turns).await?;
         let saw_more = |turn: &&TurnId| {
             let most = known.get(*turn).copied().unwrap_or(Privacy::Never);
             view.rules.hide_between(view.max_privacy, most)
         };
-        Ok(looked.into_iter().filter(saw_more).cloned().collect())
+        Ok(turns.into_iter().filter(saw_more).cloned().collect())
     }
 
     /// Whether the turn, to which all this was told, may know how many notes match, or that none does, among

@@ -357,10 +357,20 @@ async fn an_option_from_a_hidden_note_is_not_told_as_the_text_of_who_chose_it() 
         rows.extend(choice(["four", "five"], CANARY, answer));
         rows
     };
-    for answer in [CANARY, " Canary-7F3A "] {
-        let told = heard(&guard, Privacy::Open, asks(answer)).await.to_lowercase();
+    for (answer, rest) in [
+        (CANARY.to_owned(), "\""),
+        (" Canary-7F3A ".to_owned(), "\""),
+        // The window puts behind it what the user attached.
+        (format!("{CANARY}\n\n[[x]]"), "\\n\\n[[x]]\""),
+        (
+            format!("{CANARY}\n\nAttached file: a.txt\n```\nmilk\n```"),
+            "\\n\\nattached file: a.txt\\n```\\nmilk\\n```\"",
+        ),
+    ] {
+        let told = heard(&guard, Privacy::Open, asks(&answer)).await.to_lowercase();
         assert!(!told.contains(CANARY), "{told}");
-        assert!(told.contains("(chose one of the offered answers)"), "{told}");
+        let chosen = format!("(chose one of the offered answers){rest}");
+        assert!(told.contains(&chosen), "{told}");
     }
     let told = heard(&guard, Privacy::Open, asks("Neither of them.")).await;
     assert!(told.contains("Neither of them.") && !told.contains("(chose"), "{told}");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use protocol::{CallId, ConversationId, MessagePart, OpenTurn, TurnId, UserError};
 use store::PlannedChangeRow;
 
+use super::history_filter::hidden_titles::HiddenTitles;
 use super::planned_names::PlannedNames;
 use super::{PrivacyGuard, PrivacyView};
 use crate::support::errors::store_error;
@@ -50,9 +51,10 @@ impl PrivacyGuard {
             let sources = store.turn_sources(&turns).await.map_err(store_error)?;
             let told = self.with_planned_notes(view, &rows, &sources).await?;
             let gone = self.missing_in_rows(view, &rows, &told.all).await?;
-            // Only the calls count, which have no names of this kind.
-            let names = PlannedNames::default();
-            let filtered = self.filter_messages(view, rows.clone(), told, gone, names).await?;
+            // Only the calls count, which have no names and titles of this kind.
+            let (names, titles) = (PlannedNames::default(), HiddenTitles::default());
+            let filtered =
+                self.filter_messages(view, rows.clone(), told, gone, names, titles).await?;
             for (before, after) in rows.iter().zip(&filtered) {
                 heard.extend(before.parts.iter().filter_map(|part| match part {
                     MessagePart::Call { id, .. } if after.parts.contains(part) => {

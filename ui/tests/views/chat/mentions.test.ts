@@ -117,7 +117,7 @@ describe('a mention', () => {
     await keys.keyboard('{End}{Home}');
     await keys.keyboard('{ArrowRight>14/}');
     await keys.click(await screen.findByRole('option', { name: /^Note 2025-11-30/ }));
-    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert anyway' }));
     await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]] and'));
     expect(box).toHaveFocus();
     await keys.keyboard('{Enter}');
@@ -170,7 +170,7 @@ describe('a mention', () => {
     await ask();
     host.tell({ type: 'chat_changed', conversation: 'heating' });
     await waitFor(() => expect(host.asked('openConversation')).toHaveLength(3));
-    await keys.click(screen.getByRole('button', { name: 'Insert name' }));
+    await keys.click(screen.getByRole('button', { name: 'Insert anyway' }));
     await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]]'));
   });
 
@@ -198,7 +198,7 @@ describe('a mention', () => {
     expect(box).toHaveValue('See [[Heating]] soon');
     expect(sent(host)).toEqual([]);
     await keys.keyboard('{Enter}');
-    await keys.click(await screen.findByRole('button', { name: 'Send name' }));
+    await keys.click(await screen.findByRole('button', { name: 'Send anyway' }));
     await waitFor(() => expect(sent(host)).toEqual(['See [[Heating]] soon']));
     expect(screen.queryByRole('dialog')).toBeNull();
   });
@@ -219,7 +219,7 @@ describe('a mention', () => {
     const { host, session, keys, box } = await open({}, { pump: 'never' });
     await keys.keyboard('@pump');
     await keys.click(await screen.findByRole('option', { name: /^Conversation The heating pump/ }));
-    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert anyway' }));
     await waitFor(() => expect(box).toHaveValue('[[The heating pump, settled]]'));
     const other = { label: 'Sonnet', model: 'claude-sonnet-4-5' };
     host.tell({ type: 'provider_changed', provider: { ...session.app.provider, ...other } });
@@ -267,7 +267,7 @@ describe('a mention', () => {
     await keys.clear(box);
     await keys.keyboard(one.typed);
     await keys.click(await screen.findByRole('option', { name: one.option }));
-    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert anyway' }));
     await waitFor(() => expect(box).toHaveValue(one.inserted));
     expect(session.drafts.mentions).toHaveLength(1);
   });

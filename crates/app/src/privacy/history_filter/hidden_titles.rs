@@ -1,0 +1,182 @@
+//! Titles of other conversations in the messages of the user.
+//!
+//! The window writes a mention of a conversation with its title, which a model may have made of text
+//! that is withheld by now. Such a title is left out. The id stays: a model looks the conversation up
+//! by it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
+
+use protocol::{ConversationId, Message, MessagePart, Role, TurnId};
+
+/// The beginning of a mention. Its id, `|`, the title and `]]` follow. The window writes it so
+/// (`ui/src/state/composer/mentions.ts`).
+const MENTION_START: &str = "[[conversation:";
+
+/// Signs that no title in a mention has.
+const TITLE_ENDS: [char; 3] = ['[', ']', '\n'];
+
+/// A title behind the id of its conversation.
+struct TitledMention<'t> {
+    id: &'t str,
+    title: &'t str,
+    /// Where the title is in the text, with the `|` before it.
+    place: Range<usize>,
+}
+
+/// The mentions in a text, but for those without a title.
+fn titled_mentions(text: &str) -> impl Iterator<Item = TitledMention<'_>> {
+    text.match_indices(MENTION_START).filter_map(move |(at, start)| {
+        let from = at + start.len();
+        let rest = text.get(from..)?;
+        let inside = rest.split(TITLE_ENDS).next()?;
+        let (id, title) = inside.split_once('|')?;
+        Some(TitledMention { id, title, place: from + id.len()..from + inside.len() })
+    })
+}
+
+/// The texts of a message of the user.
+fn users_texts(row: &Message) -> impl Iterator<Item = &str> {
+    let is_users = row.role == Role::User;
+    row.parts.iter().filter_map(move |part| match part {
+        MessagePart::Text { text } if is_users => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// The conversations whose titles the messages of the user hold.
+pub(super) fn titled_in(rows: &[Message]) -> BTreeSet<ConversationId> {
+    let mentions = rows.iter().flat_map(users_texts).flat_map(titled_mentions);
+    mentions.map(|mention| ConversationId::from(mention.id)).collect()
+}
+
+/// A title as it stands in a mention.
+pub(super) fn title_in_mention(title: &str) -> String {
+    title.replace(TITLE_ENDS, " ").replace('|', " ")
+}
+
+/// How much somebody may hear of a conversation that another one mentions.
+#[derive(Debug)]
+pub(super) struct MentionedConversation {
+    /// Whether some of it is withheld.
+    pub(super) is_withheld: bool,
+    /// The title that may be told in any case, as it stands in a mention: the user's first words.
+    pub(super) first_words: Option<String>,
+    /// The conversations whose titles it holds.
+    pub(super) mentions: BTreeSet<ConversationId>,
+}
+
+/// Titles that somebody may not hear.
+#[derive(Debug, Default)]
+pub(in crate::privacy) struct HiddenTitles {
+    /// The conversations, each with the title of it that may be heard.
+    conversations: BTreeMap<ConversationId, Option<String>>,
+    /// The turns that were told such a title.
+    told: HashSet<TurnId>,
+}
+
+impl HiddenTitles {
+    /// Titles of those of the conversations of which some is withheld, and of those that mention one of
+    /// these: a title may repeat the other one.
+    pub(super) fn new(mentioned: BTreeMap<ConversationId, MentionedConversation>) -> Self {
+        let withheld = mentioned.iter().filter(|(_, one)| one.is_withheld);
+        let mut hidden: BTreeSet<ConversationId> = withheld.map(|(id, _)| id.clone()).collect();
+        loop {
+            let mentioning = mentioned.iter().filter(|(_, one)| !one.mentions.is_disjoint(&hidden));
+            let more: Vec<ConversationId> = mentioning.map(|(id, _)| id.clone()).collect();
+            let before = hidden.len();
+            hidden.extend(more);
+            if hidden.len() == before {
+                break;
+            }
+        }
+        let conversations = mentioned.into_iter().filter(|(id, _)| hidden.contains(id));
+        Self {
+            conversations: conversations.map(|(id, one)| (id, one.first_words)).collect(),
+            told: HashSet::new(),
+        }
+    }
+
+    /// The turns of these messages of the user that hold such a title.
+    pub(super) fn turns_of<'r>(&self, rows: &'r [Message]) -> BTreeSet<&'r TurnId> {
+        let holds = |row: &&Message| {
+            users_texts(row).flat_map(titled_mentions).any(|mention| self.hide(&mention))
+        };
+        rows.iter().filter(holds).map(|row| &row.turn).collect()
+    }
+
+    /// The same titles, of which the models of these turns were told.
+    pub(super) fn told_to(self, turns: HashSet<TurnId>) -> Self {
+        Self { told: turns, ..self }
+    }
+
+    /// Whether the model of a turn was told such a title.
+    pub(super) fn were_told_to(&self, turn: &TurnId) -> bool {
+        self.told.contains(turn)
+    }
+
+    /// A text of the user without these titles.
+    pub(super) fn cut(&self, text: &str) -> String {
+        let (mut told, mut kept) = (String::new(), 0);
+        for mention in titled_mentions(text).filter(|mention| self.hide(mention)) {
+            told.push_str(text.get(kept..mention.place.start).unwrap_or_default());
+            kept = mention.place.end;
+        }
+        told.push_str(text.get(kept..).unwrap_or_default());
+        told
+    }
+
+    fn hide(&self, mention: &TitledMention<'_>) -> bool {
+        let hidden = self.conversations.get(&ConversationId::from(mention.id));
+        hidden.is_some_and(|first_words| first_words.as_deref() != Some(mention.title))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For conversations by id: whether some of it is withheld, and the id of another one that it mentions.
+    fn hidden(mentioned: &[(&str, bool, Option<&str>)]) -> HiddenTitles {
+        let one = |(id, is_withheld, other): &(&str, bool, Option<&str>)| {
+            let mentions = other.iter().map(|id| ConversationId::from(*id)).collect();
+            let first_words = Some("what did Ann say?".to_owned());
+            let is_withheld = *is_withheld;
+            let known = MentionedConversation { is_withheld, first_words, mentions };
+            (ConversationId::from(*id), known)
+        };
+        HiddenTitles::new(mentioned.iter().map(one).collect())
+    }
+
+    #[test]
+    fn only_titles_of_hidden_conversations_are_cut_from_a_text() {
+        let titles = hidden(&[("a", true, None), ("b", false, None)]);
+        for (text, told) in [
+            (
+                "from [[conversation:a|Ann is ill]] to [[conversation:b|Boats]].",
+                "from [[conversation:a]] to [[conversation:b|Boats]].",
+            ),
+            ("[[conversation:a|Ann|is ill]][[x]]", "[[conversation:a]][[x]]"),
+            ("[[conversation:a|Ann is ill\nand so on", "[[conversation:a\nand so on"),
+            ("[[conversation:a|what did Ann say?]]", "[[conversation:a|what did Ann say?]]"),
+            ("[[conversation:a]] and [[a|Ann]]", "[[conversation:a]] and [[a|Ann]]"),
+        ] {
+            assert_eq!(titles.cut(text), told);
+        }
+        let text = "from [[conversation:a|Ann is ill]]";
+        assert_eq!(HiddenTitles::default().cut(text), text, "the control: nothing is hidden");
+    }
+
+    #[test]
+    fn a_title_is_hidden_with_that_of_a_conversation_that_its_own_one_mentions() {
+        let titles = hidden(&[
+            ("a", true, None),
+            ("b", false, Some("a")),
+            ("c", false, Some("b")),
+            ("d", false, Some("e")),
+            ("e", false, Some("d")),
+        ]);
+        let text = "[[conversation:b|x]] [[conversation:c|x]] [[conversation:d|x]]";
+        assert_eq!(titles.cut(text), "[[conversation:b]] [[conversation:c]] [[conversation:d|x]]");
+    }
+}
