@@ -29,8 +29,9 @@ use std::os::fd::AsFd;
 pub enum LeaseError {
     /// A program has the file open for writing, this one included.
     OpenForWriting,
-    /// Nobody can tell: the file system grants no leases (NFS and some FUSE file systems), the file
-    /// belongs to another user, the handle was opened for more than reading, or this is not Linux.
+    /// Nobody can tell: the file system grants no leases (some FUSE file systems, and those of other
+    /// computers, whose programs may write unseen), the file belongs to another user, the handle was
+    /// opened for more than reading, or this is not Linux.
     Unsupported,
 }
 
@@ -73,15 +74,38 @@ mod sys {
     use std::os::fd::{AsRawFd, BorrowedFd};
 
     use libc::{F_GETLEASE, F_RDLCK, F_SETLEASE, F_UNLCK, SIGURG, c_int};
+    use rustix::fs::fstatfs;
 
     /// Missing from `libc`; from `asm-generic/fcntl.h` of Linux, the same on x86, ARM and RISC-V.
     const F_SETSIG: c_int = 10;
+
+    /// File systems whose files other computers may change, from `linux/magic.h`, and CIFS from its
+    /// sources.
+    const REMOTE: [i128; 7] = [
+        0x6969,      // NFS
+        0x517b,      // SMB
+        0xfe53_4d42, // SMB 2
+        0xff53_4d42, // CIFS
+        0x0102_1997, // 9p
+        0x00c3_6400, // Ceph
+        0x5346_414f, // AFS
+    ];
 
     pub(super) fn lease(file: BorrowedFd<'_>) -> io::Result<()> {
         // The holder of a lease that is broken gets a signal. `SIGIO`, which is the default, would end
         // the process; `SIGURG` is ignored unless somebody asks for it.
         fcntl(file, F_SETSIG, SIGURG)?;
-        fcntl(file, F_SETLEASE, F_RDLCK).map(drop)
+        fcntl(file, F_SETLEASE, F_RDLCK).map(drop).map_err(|error| match is_remote(file) {
+            // The same error as for a writer: the server has not promised to report any.
+            true => io::ErrorKind::Unsupported.into(),
+            false => error,
+        })
+    }
+
+    fn is_remote(file: BorrowedFd<'_>) -> bool {
+        // As wide as the machine's words, and signed; the numbers have 32 bits.
+        let kind = fstatfs(file).map(|about| about.f_type as i128 & 0xffff_ffff);
+        kind.is_ok_and(|kind| REMOTE.contains(&kind))
     }
 
     pub(super) fn is_leased(file: BorrowedFd<'_>) -> bool {

@@ -16,7 +16,21 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 13] = [
     ("store", &["protocol"]),
     ("hub", &["protocol"]),
     ("desktop", &["protocol"]),
-    ("app", &["protocol", "markdown", "vault", "index", "llm", "tools", "store", "hub", "desktop"]),
+    (
+        "app",
+        &[
+            "protocol",
+            "file_lease",
+            "markdown",
+            "vault",
+            "index",
+            "llm",
+            "tools",
+            "store",
+            "hub",
+            "desktop",
+        ],
+    ),
     ("cli", &["protocol", "app"]),
     ("vaultmate", &["protocol", "app", "desktop"]),
 ];

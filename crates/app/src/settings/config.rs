@@ -33,7 +33,7 @@ pub(crate) use file_watcher::ConfigWatcher;
 use integrity::{ConfigFault, ConfigOnDisk, END_MARKER, ParsedConfig};
 use kept_files::{move_aside, replace_broken};
 
-/// How often a change is repeated because another program saved the file at the same moment.
+/// How often a change is repeated because another program saved the file at the same moment, or has it open for writing.
 const MAX_WRITE_ATTEMPTS: u32 = 50;
 
 /// The settings in force, and the file they are kept in. Clones are the same.

@@ -8,8 +8,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use file_lease::{LeaseError, ReadLease};
 use protocol::{ErrorCode, UserError};
-use rustix::fs::{CWD, FlockOperation, RenameFlags, renameat_with};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::workspace::data_dir::{FileAction, io_error};
@@ -20,8 +21,11 @@ const LOCK_FILE: &str = ".write-lock";
 /// A holder needs milliseconds; one that takes longer is stopped or its disk is.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often a lock that is held is asked for.
+/// How often a lock or a lease that others hold up is asked for.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
+
+/// How long a program that has a file open for writing is waited for, before the file is looked at again.
+const WRITER_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Held while files of a folder are read and replaced. The kernel releases it when the value is
 /// dropped and when its process ends, however it ends.
@@ -66,7 +70,8 @@ impl WriteLock {
     }
 
     /// The same, if the file holds `expected` until then (`None`: is not there). `false` when somebody who
-    /// takes no lock, like an editor, has saved it meanwhile: then that stands, and nothing was replaced.
+    /// takes no lock, like an editor, has saved it meanwhile or has it open for writing: then that stands, and
+    /// nothing was replaced. What is open is waited for a moment first, so this may be tried again at once.
     #[expect(clippy::unused_self, reason = "the lock is what keeps others from the temporary file")]
     pub(crate) fn replace_if(
         &self,
@@ -140,16 +145,30 @@ fn rename_if_absent(temporary: &Path, file: &Path) -> io::Result<bool> {
     }
 }
 
-/// Exchanges the two files, and back if what comes out is not what was expected.
+/// Exchanges the two files, removes the old one, and exchanges them back if what comes out is not what was expected.
+///
+/// A program that has the file open writes to it under whatever name, and its bytes would be gone with the old file. So
+/// nobody may have it open for writing, from before the exchange until it is removed. On a file system without leases
+/// nobody can tell, and such bytes are lost.
 fn exchange_if_expected(
     temporary: &Path,
     file: &Path,
     expected: &[u8],
     bytes: &[u8],
 ) -> io::Result<bool> {
+    let lease = match lease_on(file) {
+        Ok(lease) => lease,
+        // A program has it open, or removed it just now.
+        Err(Errno::WOULDBLOCK | Errno::NOENT) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let has_writer = || lease.as_ref().is_some_and(|lease| !lease.is_unbroken());
     let exchange = || renameat_with(CWD, temporary, CWD, file, RenameFlags::EXCHANGE);
     match exchange() {
-        Ok(()) if fs::read(temporary)? == expected => Ok(true),
+        Ok(()) if fs::read(temporary)? == expected && !has_writer() => {
+            fs::remove_file(temporary)?;
+            Ok(true)
+        }
         Ok(()) => {
             exchange()?;
             if fs::read(temporary)? != bytes {
@@ -162,13 +181,32 @@ fn exchange_if_expected(
         Err(Errno::NOENT) => Ok(false),
         // The file system cannot exchange: what is saved from here to the next line is lost.
         Err(Errno::INVAL | Errno::NOSYS) => {
-            let is_expected = fs::read(file)? == expected;
+            let is_expected = fs::read(file)? == expected && !has_writer();
             if is_expected {
                 fs::rename(temporary, file)?;
             }
             Ok(is_expected)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Has every program that opens the file for writing wait until the lease is dropped; `None` where the file system grants
+/// none. `WOULDBLOCK` if a program has it open already, and does not close it in a moment.
+fn lease_on(file: &Path) -> Result<Option<ReadLease>, Errno> {
+    // A pipe in its place is not waited for.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let asked = Instant::now();
+    loop {
+        let opened = rustix::fs::open(file, flags, Mode::empty())?;
+        match ReadLease::take(File::from(opened)) {
+            Ok(lease) => return Ok(Some(lease)),
+            Err(LeaseError::Unsupported) => return Ok(None),
+            Err(LeaseError::OpenForWriting) if asked.elapsed() < WRITER_TIMEOUT => {
+                std::thread::sleep(RETRY_INTERVAL);
+            }
+            Err(LeaseError::OpenForWriting) => return Err(Errno::WOULDBLOCK),
+        }
     }
 }
 
@@ -244,6 +282,24 @@ mod tests {
         fs::write(&file, "by hand").expect("written");
         assert!(!replace(Some("two"), "three"));
         assert_eq!(held(), "by hand");
+        assert!(!temporary_path(&file).exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_a_program_has_open_for_writing_stays_until_that_closes_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (file, lock) = (dir.path().join("file"), WriteLock::take(dir.path()).expect("taken"));
+        let replace =
+            |expected: &[u8]| lock.replace_if(&file, Some(expected), b"new").expect("tried");
+        fs::write(&file, "old").expect("written");
+        let mut writer = OpenOptions::new().append(true).open(&file).expect("open");
+        assert!(!replace(b"old"));
+        writer.write_all(b", by hand").expect("written");
+        assert!(!replace(b"old, by hand"), "it may write more");
+        drop(writer);
+        assert_eq!(fs::read_to_string(&file).expect("there"), "old, by hand");
+        assert!(replace(b"old, by hand"), "the control");
         assert!(!temporary_path(&file).exists());
     }
 

@@ -12,7 +12,7 @@ use crate::workspace::data_dir::{FileAction, io_error};
 use crate::workspace::write_lock::WriteLock;
 
 /// Puts `text` in the place of the file that was found, which is kept beside it. `false` when another program
-/// saved the file meanwhile: then that stands.
+/// saved the file meanwhile or has it open for writing: then that stands.
 pub(super) fn replace_broken(
     lock: &WriteLock,
     file: &Path,

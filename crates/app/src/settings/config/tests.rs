@@ -1,5 +1,6 @@
 //! Settings that others change, that are cut, and that cannot be read, in real files.
 
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 
 use protocol::settings::{ExtraRoot, PrivateSettings, Theme};
@@ -406,4 +407,29 @@ fn a_file_of_many_megabytes_is_not_read_and_closes() {
     let config = opened(&data);
     assert!(is_closed(&config));
     assert!(config.ensure_valid().unwrap_err().message.contains("larger than 4 MiB"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rule_that_a_program_writes_into_the_open_file_is_kept_beside_a_change() {
+    let (_dir, data) = data();
+    write(&data, "mode = \"auto\"\n");
+    let config = opened(&data);
+    let open = || fs::OpenOptions::new().append(true).open(data.config_file()).expect("open");
+    let mut by_hand = open();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            by_hand.write_all(b"[private]\nnever = [\"Diary\"]\n").expect("written");
+        });
+        save(&config, |settings| settings.theme = Theme::Dark).expect("saved");
+    });
+    let now = opened(&data).get();
+    assert_eq!((now.private.never, now.theme), (vec!["Diary".to_owned()], Theme::Dark));
+    // A program that does not close the file is told, and keeps it.
+    let (by_hand, text) = (open(), in_file(&data));
+    let refused = save(&config, |settings| settings.theme = Theme::Light).expect_err("it is open");
+    assert_eq!((refused.code, in_file(&data)), (ErrorCode::Busy, text));
+    drop(by_hand);
+    save(&config, |settings| settings.theme = Theme::Light).expect("the control");
 }
