@@ -14,25 +14,28 @@ use crate::workspace::data_dir::DataDir;
 static FIRST_HUB: OnceLock<String> = OnceLock::new();
 
 /// Whether the token from `place` may be shown to `hub`. One that was saved before hubs were told
-/// apart is for the hub that asks first; to none if it cannot be recorded for which it is. Blocks.
+/// apart is for the hub that asks first; to none if it cannot be read or recorded for which it is. Blocks.
 pub(crate) fn may_see(data: &DataDir, place: &str, hub: &str) -> bool {
     if place == secrets::FROM_ENVIRONMENT {
         return FIRST_HUB.get_or_init(|| hub.to_owned()) == hub;
     }
-    match owners(data).get(place) {
-        Some(owner) => owner == hub,
-        None => assign(data, place, hub)
-            .inspect_err(|why| tracing::warn!(%why, "the token's hub is not recorded"))
-            .is_ok(),
-    }
+    let is_its = owners(data).and_then(|owners| match owners.get(place) {
+        Some(owner) => Ok(owner == hub),
+        None => assign(data, place, hub).map(|()| true),
+    });
+    is_its
+        .inspect_err(|why| tracing::warn!(%why, "the token's hub is not known or not recorded"))
+        .is_ok_and(|is_its| is_its)
 }
 
-/// Whether the token from `place` is for another hub than `hub`, as far as that is known. Blocks.
+/// Whether the token from `place` is for another hub than `hub`, as far as that is known: it is for none while that
+/// cannot be read. Blocks.
 pub(crate) fn is_of_another(data: &DataDir, place: &str, hub: &str) -> bool {
     if place == secrets::FROM_ENVIRONMENT {
         return FIRST_HUB.get().is_some_and(|first| first != hub);
     }
-    owners(data).get(place).is_some_and(|owner| owner != hub)
+    let owners = owners(data);
+    !owners.is_ok_and(|owners| owners.get(place).is_none_or(|owner| owner == hub))
 }
 
 /// The token in `place` is for `hub`. Blocks.
@@ -45,9 +48,8 @@ pub(crate) fn assign(data: &DataDir, place: &str, hub: &str) -> Result<(), UserE
 /// Tokens that were saved before hubs were told apart are for `hub`, which is configured when the
 /// program starts. Blocks.
 pub(crate) fn assign_unowned(data: &DataDir, hub: &str) -> Result<(), UserError> {
-    let owned = owners(data);
     for place in secrets::saved_places(data, Secret::HubToken) {
-        if !owned.contains_key(place) {
+        if !owners(data)?.contains_key(place) {
             assign(data, place, hub)?;
         }
     }
@@ -61,8 +63,8 @@ pub(crate) fn disown(data: &DataDir, place: &str) -> Result<(), UserError> {
     })
 }
 
-fn owners(data: &DataDir) -> BTreeMap<String, String> {
-    secret_owners::read(&data.token_owner_file())
+fn owners(data: &DataDir) -> Result<BTreeMap<String, String>, UserError> {
+    secret_owners::read_or_explain(&data.token_owner_file())
 }
 
 fn change(data: &DataDir, change: impl Fn(&mut BTreeMap<String, String>)) -> Result<(), UserError> {
@@ -101,6 +103,26 @@ mod tests {
         assert!(!may_see(&data, "file", "a:1"));
         std::fs::remove_dir(data.token_owner_file()).expect("removed");
         assert!(may_see(&data, "file", "a:1"), "the control: it can be recorded");
+    }
+
+    #[test]
+    fn while_the_hubs_cannot_be_read_a_token_is_for_none_and_no_line_of_them_is_lost() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        let bytes = b"file a:1\n\xff\n";
+        std::fs::write(data.token_owner_file(), bytes).expect("written");
+        assign_unowned(&data, "a:1").expect("no token is saved");
+        let file = data.key_file().with_extension("hub");
+        crate::workspace::data_dir::write_private(&file, b"token").expect("written");
+        for place in ["file", "keyring"] {
+            assert!(!may_see(&data, place, "b:1") && is_of_another(&data, place, "b:1"));
+        }
+        let refused = assign_unowned(&data, "a:1").expect_err("it cannot be read").message;
+        assert!(refused.contains("hub-of-token"), "{refused}");
+        assert!(assign(&data, "keyring", "b:1").is_err() && disown(&data, "file").is_err());
+        assert_eq!(std::fs::read(data.token_owner_file()).expect("there"), bytes);
+        std::fs::remove_file(data.token_owner_file()).expect("removed");
+        assert!(!is_of_another(&data, "file", "b:1") && may_see(&data, "file", "b:1"));
     }
 
     #[test]

@@ -3,15 +3,16 @@
 //!
 //! A key of the environment is for the server that is configured: whoever sets the one can set the other.
 
-use protocol::UserError;
+use protocol::{ErrorCode, UserError};
 
 use crate::models::selection::ModelProvider;
 use crate::settings::secret_owners;
 use crate::settings::secrets::{FROM_FILE, FROM_KEYRING, Secret};
-use crate::workspace::data_dir::DataDir;
+use crate::workspace::data_dir::{DataDir, plain_reason};
 
 /// The server that the key from `place` is for, where that is another one than that of `base_url`. A key that was put
-/// there by hand, or saved before servers were told apart, is for whichever is configured. Blocks.
+/// there by hand, or saved before servers were told apart, is for whichever is configured. While the file of the servers
+/// cannot be read, each key is for another server, in whose place the problem is told. Blocks.
 pub(crate) fn other_server(
     data: &DataDir,
     provider: ModelProvider,
@@ -22,30 +23,58 @@ pub(crate) fn other_server(
         return None;
     }
     let server = llm::transport::http::server_of(base_url)?;
-    let known = secret_owners::read(&data.key_server_file()).remove(&name(provider, place));
-    known.filter(|known| *known != server)
+    let file = data.key_server_file();
+    match secret_owners::read(&file) {
+        Ok(mut known) => known.remove(&name(provider, place)).filter(|known| *known != server),
+        Err(error) => {
+            let (file, why) = (file.display(), plain_reason(&error));
+            Some(format!("an unknown server ({file} can’t be read: {why})"))
+        }
+    }
 }
 
-/// No place holds a key of the provider any more. Blocks.
-pub(crate) fn disown(data: &DataDir, provider: ModelProvider) -> Result<(), UserError> {
+/// Forgets for which server the key in `place` was. Only for a place that certainly holds no key of the provider any
+/// more: one that comes back from there would be for any server. Blocks.
+pub(crate) fn disown(
+    data: &DataDir,
+    provider: ModelProvider,
+    place: &str,
+) -> Result<(), UserError> {
+    let name = name(provider, place);
     secret_owners::change(data, &data.key_server_file(), |servers| {
-        for place in [FROM_KEYRING, FROM_FILE] {
-            servers.remove(&name(provider, place));
-        }
+        servers.remove(&name);
     })
 }
 
-/// The key of a provider in `place` is for the server of this URL. Blocks.
+/// Refuses a key that [`assign`] would refuse once it is stored: no provider sends one to this URL, or the servers of the
+/// other keys cannot be read. Blocks.
+pub(crate) fn ensure_assignable(data: &DataDir, base_url: &str) -> Result<(), UserError> {
+    server_for_key(base_url)?;
+    secret_owners::read_or_explain(&data.key_server_file()).map(drop)
+}
+
+/// The key of a provider in `place` is for the server of this URL, which is one that a key may be sent to. Blocks.
 pub(crate) fn assign(
     data: &DataDir,
     provider: ModelProvider,
     place: &str,
     base_url: &str,
 ) -> Result<(), UserError> {
-    let Some(server) = llm::transport::http::server_of(base_url) else { return Ok(()) };
-    let name = name(provider, place);
+    let (name, server) = (name(provider, place), server_for_key(base_url)?);
     secret_owners::change(data, &data.key_server_file(), |servers| {
         servers.insert(name.clone(), server.clone());
+    })
+}
+
+/// Without a server to name, the key would be for whichever is configured next.
+fn server_for_key(base_url: &str) -> Result<String, UserError> {
+    llm::transport::http::server_of(base_url).ok_or_else(|| {
+        UserError::new(
+            ErrorCode::Key,
+            "The API key wasn’t saved, because no key is sent to this server URL. The URL must \
+             begin with https://, unless the server runs on this computer. Correct it in Settings, \
+             then paste the key again.",
+        )
     })
 }
 
@@ -54,6 +83,7 @@ fn name(provider: ModelProvider, place: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the file is in the data directory")]
 mod tests {
     use super::*;
 
@@ -75,8 +105,7 @@ mod tests {
         assign(&data, ModelProvider::OpenAi, "file", router).expect("assigned");
         assert_eq!((other("file", router), other("file", own).is_some()), (None, true));
         // Nothing is sent to a URL that is none.
-        assign(&data, ModelProvider::OpenAi, "file", "openrouter.ai/api/v1").expect("left alone");
-        assert_eq!((other("file", "openrouter.ai"), other("file", router)), (None, None));
+        assert_eq!(other("file", "openrouter.ai"), None);
         // Another provider, and another place.
         assert_eq!(other_server(&data, ModelProvider::Ollama, "file", own), None);
         assign(&data, ModelProvider::OpenAi, "keyring", "http://localhost:1").expect("assigned");
@@ -86,7 +115,55 @@ mod tests {
             "another port of this computer"
         );
         assert_eq!(other("keyring", own).as_deref(), Some("localhost"));
-        disown(&data, ModelProvider::OpenAi).expect("removed");
-        assert_eq!((other("file", own), other("keyring", own)), (None, None));
+        disown(&data, ModelProvider::OpenAi, "file").expect("removed");
+        assert_eq!(other("file", own), None);
+        assert_eq!(other("keyring", own).as_deref(), Some("localhost"), "it may still be there");
+        disown(&data, ModelProvider::OpenAi, "keyring").expect("removed");
+        assert_eq!(other("keyring", own), None);
+    }
+
+    #[test]
+    fn a_key_for_a_url_that_no_key_is_sent_to_is_refused_and_never_left_for_any_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        let (own, router) = ("https://api.openai.com/v1", "https://openrouter.ai/api/v1");
+        assign(&data, ModelProvider::OpenAi, "file", own).expect("assigned");
+        for url in ["http://192.168.0.2:8000/v1", "openrouter.ai/api/v1", "ftp://a.example", ""] {
+            let refused = ensure_assignable(&data, url).expect_err(url);
+            assert!(refused.message.contains("must begin with https://"), "{refused}");
+            let again = assign(&data, ModelProvider::OpenAi, "file", url).expect_err(url);
+            assert_eq!(again, refused);
+        }
+        let other = other_server(&data, ModelProvider::OpenAi, "file", router);
+        assert_eq!(other.as_deref(), Some("https://api.openai.com"), "as before");
+        for url in [own, router, "http://localhost:11434"] {
+            ensure_assignable(&data, url).expect("the control");
+        }
+    }
+
+    #[test]
+    fn while_the_servers_cannot_be_read_a_key_is_for_none_and_no_line_of_them_is_lost() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        let own = "https://api.openai.com";
+        let bytes = b"openai/file https://api.openai.com\n\xff\n";
+        std::fs::write(data.key_server_file(), bytes).expect("written");
+        for place in ["file", "keyring"] {
+            let told = other_server(&data, ModelProvider::OpenAi, place, own).expect("no server");
+            assert!(told.contains("server-of-key can’t be read"), "{told}");
+        }
+        assert_eq!(other_server(&data, ModelProvider::OpenAi, "environment", own), None);
+        for refused in [
+            ensure_assignable(&data, own),
+            assign(&data, ModelProvider::OpenAi, "keyring", own),
+            disown(&data, ModelProvider::OpenAi, "file"),
+        ] {
+            let refused = refused.expect_err("the other lines cannot be kept").message;
+            assert!(refused.contains("server-of-key"), "{refused}");
+        }
+        assert_eq!(std::fs::read(data.key_server_file()).expect("there"), bytes);
+        std::fs::remove_file(data.key_server_file()).expect("removed");
+        ensure_assignable(&data, own).expect("the control: no file is no trouble");
+        assert_eq!(other_server(&data, ModelProvider::OpenAi, "file", own), None);
     }
 }

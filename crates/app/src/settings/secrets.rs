@@ -19,7 +19,10 @@ use crate::models::selection::ModelProvider;
 use crate::support::blocking::run_blocking;
 use crate::workspace::data_dir::{DataDir, write_private};
 
+mod keyring_removal;
 mod stored;
+
+use keyring_removal::KeyringRemovalError;
 
 /// The places in which a secret can be found, as [`FoundKeys::source`] names them.
 pub(crate) const FROM_KEYRING: &str = "keyring";
@@ -214,13 +217,16 @@ pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
 
 /// Stores a secret where the user wants it, in place of one elsewhere. An empty text removes it from both places. A keyring that
 /// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so.
+///
+/// Returns the places that certainly hold no such secret any more. Any other place but the new one may still hold the
+/// former secret, and give it back later.
 pub(crate) async fn save(
     data: &DataDir,
     keyring: &Keyring,
     secret: Secret,
     text: &SecretString,
     place: KeyStorage,
-) -> Result<(), UserError> {
+) -> Result<Vec<&'static str>, UserError> {
     let text = text.expose_secret().trim();
     if text.is_empty() {
         return remove(data, keyring, secret).await;
@@ -228,12 +234,12 @@ pub(crate) async fn save(
     let (data, text) = (data.clone(), SecretString::from(text));
     match place {
         KeyStorage::File => {
-            // One that is locked keeps the former secret, which does not count any more.
-            let _locked = keyring.remove(secret.keyring_account()).await;
+            // One that is locked or away keeps the former secret, which does not count any more.
+            let removed = keyring_removal::remove(keyring, secret.keyring_account()).await;
             let write = move || {
                 write_private(&secret.file_path(&data), text.expose_secret().as_bytes())?;
                 stored::strike(&data, secret);
-                Ok(())
+                Ok(removed.map(|()| FROM_KEYRING).into_iter().collect())
             };
             run_blocking(write).await?
         }
@@ -242,7 +248,8 @@ pub(crate) async fn save(
             stored.map_err(|error| not_stored(secret, &error))?;
             let keep = move || {
                 stored::note(&data, secret);
-                data.lock()?.remove(&secret.file_path(&data))
+                data.lock()?.remove(&secret.file_path(&data))?;
+                Ok(vec![FROM_FILE])
             };
             run_blocking(keep).await?
         }
@@ -257,7 +264,10 @@ pub(crate) async fn needs_unlocking(
     place: KeyStorage,
 ) -> bool {
     match (text.expose_secret().trim(), place) {
-        ("", _) => matches!(keyring.look(secret.keyring_account()).await, InKeyring::Locked),
+        ("", _) => {
+            let looked = keyring.look(secret.keyring_account()).await;
+            matches!(looked, InKeyring::Locked | InKeyring::Unknown)
+        }
         (_, KeyStorage::Keyring) => true,
         (_, KeyStorage::File) => false,
     }
@@ -278,23 +288,46 @@ fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
     UserError::new(ErrorCode::Key, words)
 }
 
-async fn remove(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(), UserError> {
-    // Nothing stored and no keyring are the same to someone who wants no key stored.
-    let removed = keyring.remove(secret.keyring_account()).await;
+/// Removes a secret from the keyring and from its file, and returns those of the two that are certainly empty then. A
+/// keyring that is not there is no trouble to those who last stored this secret elsewhere. Refused, with nothing removed
+/// from the file, where the keyring may still hold it.
+async fn remove(
+    data: &DataDir,
+    keyring: &Keyring,
+    secret: Secret,
+) -> Result<Vec<&'static str>, UserError> {
+    let removed = keyring_removal::remove(keyring, secret.keyring_account()).await;
     let data = data.clone();
     run_blocking(move || {
-        if removed == Err(KeyringError::Locked) {
-            let word = secret.label();
-            let words = format!(
-                "The keyring is locked, so the {word} couldn’t be removed from it. Unlock the \
-                 keyring, then try again."
-            );
-            return Err(UserError::new(ErrorCode::Key, words));
-        }
+        let emptied = match removed {
+            Ok(()) => vec![FROM_KEYRING, FROM_FILE],
+            Err(KeyringRemovalError::Unreachable) if !stored::has(&data, secret) => vec![FROM_FILE],
+            Err(why) => return Err(not_removed(secret, why)),
+        };
         stored::strike(&data, secret);
-        data.lock()?.remove(&secret.file_path(&data))
+        data.lock()?.remove(&secret.file_path(&data))?;
+        Ok(emptied)
     })
     .await?
+}
+
+fn not_removed(secret: Secret, why: KeyringRemovalError) -> UserError {
+    let word = secret.label();
+    let words = match why {
+        KeyringRemovalError::Locked => format!(
+            "The keyring is locked, so the {word} couldn’t be removed from it. Unlock the keyring, \
+             then try again."
+        ),
+        KeyringRemovalError::Refused => format!(
+            "The keyring didn’t remove the {word}. Delete it in the keyring’s own app, then try \
+             again."
+        ),
+        KeyringRemovalError::Unreachable => format!(
+            "The system keyring doesn’t answer, so the {word} couldn’t be removed from it. Start \
+             the keyring, then try again."
+        ),
+    };
+    UserError::new(ErrorCode::Key, words)
 }
 
 #[cfg(test)]
@@ -356,6 +389,29 @@ mod tests {
         }
         stored::note(&data, KEYS);
         assert_eq!(finding(&data, former()), Ok(Some("keyring")), "saved in the keyring again");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_keyring_that_is_away_keeps_what_was_stored_in_it_and_is_no_trouble_to_others() {
+        let (_folder, data) = data();
+        let away = Keyring::on(desktop::Bus::at("unix:path=/nowhere/bus"));
+        let (none, new) = (SecretString::from(""), SecretString::from("sk-new"));
+        write_private(&data.key_file(), b"sk-file").expect("written");
+        stored::note(&data, KEYS);
+        for place in [KeyStorage::Keyring, KeyStorage::File] {
+            let refused = save(&data, &away, KEYS, &none, place).await.expect_err("it may hold it");
+            let words = "The system keyring doesn’t answer, so the API key couldn’t be removed";
+            assert!(refused.message.starts_with(words), "{refused}");
+            assert_eq!(saved_places(&data, KEYS), [FROM_KEYRING, FROM_FILE]);
+        }
+        let emptied = save(&data, &away, KEYS, &new, KeyStorage::File).await.expect("saved");
+        assert!(emptied.is_empty(), "the keyring holds the former key: {emptied:?}");
+        assert_eq!(saved_places(&data, KEYS), [FROM_FILE]);
+        // Now it was stored elsewhere last: whoever has no keyring can remove a key.
+        let emptied = save(&data, &away, KEYS, &none, KeyStorage::File).await.expect("removed");
+        assert_eq!(emptied, [FROM_FILE]);
+        assert!(saved_places(&data, KEYS).is_empty());
     }
 
     #[test]

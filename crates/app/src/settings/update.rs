@@ -185,19 +185,24 @@ impl App {
     }
 
     /// Stores the keys of the selected provider, one or several; an empty text removes them. Where another
-    /// provider or server is selected before the keyring is unlocked, nothing is stored.
+    /// provider or server is selected before the keyring is unlocked, nothing is stored. Refused where it could not be
+    /// recorded for which server the keys are, and where keys that shall be removed may stay in the keyring.
     pub async fn set_key(&self, key: SecretString, place: KeyStorage) -> Result<(), UserError> {
         let AppServices { data, keyring, .. } = self.services();
         let target = self.key_target().await;
         let secret = Secret::Keys(target.model_provider);
+        let is_removed = key.expose_secret().trim().is_empty();
+        if !is_removed {
+            let (data, base_url) = (data.clone(), target.base_url.clone());
+            run_blocking(move || key_server::ensure_assignable(&data, &base_url)).await??;
+        }
         self.ready_to_store(secret, &key, place).await;
         let _saving = self.lock_settings().await;
-        if !key.expose_secret().trim().is_empty() {
+        if !is_removed {
             self.ensure_key_target(&target).await?;
         }
-        secrets::save(data, keyring, secret, &key, place).await?;
-        let is_removed = key.expose_secret().trim().is_empty();
-        let assigned = self.assign_key(target, (!is_removed).then_some(place)).await;
+        let emptied = secrets::save(data, keyring, secret, &key, place).await?;
+        let assigned = self.assign_key(target, (!is_removed).then_some(place), emptied).await;
         self.reselect_model().await;
         assigned
     }
@@ -205,22 +210,24 @@ impl App {
 
 impl App {
     /// From now on no other server than that of `target` is sent the key which was saved in this place; `None` if it was
-    /// removed.
+    /// removed. A key that may still be in another place keeps its server, unless that place is in `emptied`.
     async fn assign_key(
         &self,
         target: KeyTarget,
         place: Option<KeyStorage>,
+        emptied: Vec<&'static str>,
     ) -> Result<(), UserError> {
         let data = self.services().data.clone();
         let KeyTarget { model_provider, base_url } = target;
+        let place = place.map(|place| match place {
+            KeyStorage::Keyring => secrets::FROM_KEYRING,
+            KeyStorage::File => secrets::FROM_FILE,
+        });
         let assign = move || {
-            key_server::disown(&data, model_provider)?;
-            let place = match place {
-                None => return Ok(()),
-                Some(KeyStorage::Keyring) => secrets::FROM_KEYRING,
-                Some(KeyStorage::File) => secrets::FROM_FILE,
-            };
-            key_server::assign(&data, model_provider, place, &base_url)
+            if let Some(place) = place {
+                key_server::assign(&data, model_provider, place, &base_url)?;
+            }
+            emptied.iter().try_for_each(|place| key_server::disown(&data, model_provider, place))
         };
         run_blocking(assign).await?
     }

@@ -1,0 +1,151 @@
+//! The server that a key was saved for is remembered for as long as the key may still be somewhere.
+
+use protocol::event::ProviderStatus;
+use protocol::request::KeyStorage;
+use protocol::{AppEvent, ProviderKind, Settings};
+use secrecy::SecretString;
+use testkit::scripted_model::KEY;
+use testkit::{KeyringDaemon, PrivateBus};
+
+use self::asked_user::{Answer, AskedUser};
+use crate::harness::test_app::{RunningApp, TestHome};
+
+#[allow(dead_code, unreachable_pub, reason = "other tests share this double")]
+#[path = "../../support/dbus/asked_user.rs"]
+mod asked_user;
+
+const FIRST: &str = "https://first.example/v1";
+const SECOND: &str = "https://second.example/v1";
+
+/// The application on this home and bus, with a server of OpenAI's protocol selected.
+async fn start(test_home: &TestHome, bus: &PrivateBus, base_url: &str) -> RunningApp {
+    let running = test_home.start_on(bus.address()).await;
+    let settings = Settings {
+        provider: ProviderKind::OpenAi,
+        base_url: base_url.to_owned(),
+        model: "model".to_owned(),
+        ..Settings::default()
+    };
+    running.replace_settings(settings).await;
+    running
+}
+
+/// Resolves once the saved key is not sent to the selected server, because it is for this one.
+async fn wait_until_key_is_for(app: &RunningApp, server: &str) -> ProviderStatus {
+    let words = format!("The saved API key is for {server}");
+    let told = |event: &AppEvent| match event {
+        AppEvent::ProviderChanged { provider }
+            if provider.trouble.as_deref().is_some_and(|told| told.starts_with(&words)) =>
+        {
+            Some(provider.clone())
+        }
+        _ => None,
+    };
+    app.wait_for_event("the server of the key", told).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_the_keyring_may_still_hold_is_not_removed_and_stays_with_its_server() {
+    let bus = PrivateBus::start();
+    let _daemon = KeyringDaemon::on(bus.address()).await;
+    let home = TestHome::new(&[]);
+    let running = start(&home, &bus, FIRST).await;
+    running.app.set_key(SecretString::from(KEY), KeyStorage::Keyring).await.expect("stored");
+    running.quit().await;
+
+    let (away, opaque) = (PrivateBus::start(), PrivateBus::start());
+    let user = AskedUser::on(opaque.address(), Answer::Dismisses).await;
+    for (bus, words) in [
+        (&away, "The system keyring doesn’t answer, so the API key"),
+        (&opaque, "The keyring is locked, so the API key"),
+    ] {
+        let running = start(&home, bus, FIRST).await;
+        let removed = running.app.set_key(SecretString::from(""), KeyStorage::Keyring).await;
+        let refused = removed.expect_err("the keyring may hold it").message;
+        assert!(refused.starts_with(words), "{refused}");
+        running.quit().await;
+    }
+    assert_eq!(user.asked(), 1, "to unlock it");
+
+    let running = start(&home, &bus, SECOND).await;
+    let status = wait_until_key_is_for(&running, "https://first.example,").await;
+    assert_eq!((status.key_source, status.keys), (None, 0));
+    // The control: where the keyring lets it be removed, its server is forgotten too.
+    running.app.set_key(SecretString::from(""), KeyStorage::Keyring).await.expect("removed");
+    assert_eq!(home.data.read("server-of-key"), "");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_kept_in_a_file_instead_leaves_the_one_in_a_locked_keyring_its_server() {
+    let (bus, opaque) = (PrivateBus::start(), PrivateBus::start());
+    let _daemon = KeyringDaemon::on(bus.address()).await;
+    let _user = AskedUser::on(opaque.address(), Answer::Dismisses).await;
+    let home = TestHome::new(&[]);
+    let running = start(&home, &bus, FIRST).await;
+    running.app.set_key(SecretString::from(KEY), KeyStorage::Keyring).await.expect("stored");
+    running.quit().await;
+    let servers = || home.data.read("server-of-key");
+    assert_eq!(servers(), "openai/keyring https://first.example\n");
+
+    let running = start(&home, &opaque, SECOND).await;
+    running.app.set_key(SecretString::from(KEY), KeyStorage::File).await.expect("stored");
+    running.quit().await;
+    let both = "openai/file https://second.example\nopenai/keyring https://first.example\n";
+    assert_eq!(servers(), both);
+
+    // The control: an unlocked keyring gives up the former key.
+    let running = start(&home, &bus, SECOND).await;
+    running.app.set_key(SecretString::from(KEY), KeyStorage::File).await.expect("stored");
+    running.quit().await;
+    assert_eq!(servers(), "openai/file https://second.example\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_keyring_that_shows_nothing_is_unlocked_before_a_key_is_removed() {
+    let bus = PrivateBus::start();
+    let user = AskedUser::on(bus.address(), Answer::Unlocks).await;
+    let home = TestHome::new(&[]);
+    let running = start(&home, &bus, FIRST).await;
+    running.app.set_key(SecretString::from(""), KeyStorage::Keyring).await.expect("removed");
+    assert_eq!(user.asked(), 1);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_servers_of_keys_cannot_be_read_no_key_is_used_or_saved() {
+    let (bus, home) = (PrivateBus::start(), TestHome::new(&[]));
+    let running = start(&home, &bus, FIRST).await;
+    let save = |key: &str| running.app.set_key(SecretString::from(key), KeyStorage::File);
+    save(KEY).await.expect("stored");
+    let unreadable = b"openai/file https://first.example\n\xff\n";
+    home.data.write("server-of-key", unreadable);
+    running.app.change_settings(|settings| settings.base_url = SECOND.into()).await.expect("saved");
+    let status = wait_until_key_is_for(&running, "an unknown server (").await;
+    let trouble = status.trouble.expect("it is told");
+    assert!(trouble.contains("server-of-key can’t be read"), "{trouble}");
+    assert_eq!((status.key_source, status.keys), (None, 0));
+    let refused = save("sk-another").await.expect_err("its server cannot be recorded").message;
+    assert!(refused.contains("server-of-key, which says where"), "{refused}");
+    assert_eq!(home.data.read("key.openai"), KEY);
+    let now = std::fs::read(home.data.root().join("server-of-key")).expect("it is there");
+    assert_eq!(now, unreadable);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_for_a_url_that_no_key_is_sent_to_is_not_saved() {
+    let (bus, home) = (PrivateBus::start(), TestHome::new(&[]));
+    for url in ["http://192.168.0.2:8000/v1", "first.example/v1"] {
+        let running = start(&home, &bus, url).await;
+        let saved = running.app.set_key(SecretString::from(KEY), KeyStorage::File).await;
+        let refused = saved.expect_err("the next server would be sent it").message;
+        assert!(refused.starts_with("The API key wasn’t saved"), "{refused}");
+        assert_eq!(home.data.try_read("key.openai"), None);
+        running.quit().await;
+    }
+    let running = start(&home, &bus, FIRST).await;
+    running.app.set_key(SecretString::from(KEY), KeyStorage::File).await.expect("the control");
+    assert_eq!(home.data.read("server-of-key"), "openai/file https://first.example\n");
+    running.quit().await;
+}
