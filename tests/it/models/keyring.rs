@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use protocol::chat::conversation::ChatItem;
 use protocol::event::ProviderStatus;
 use protocol::request::{KeyStorage, Unlocking};
 use protocol::settings::KeyringTrouble;
@@ -110,6 +111,11 @@ async fn a_provider_that_needs_a_key_is_told_of_a_locked_keyring_that_shows_noth
     let running = home.start_on(bus.address()).await;
     let unknown = provider(&running, |_| true).await;
     assert_eq!((unknown.has_model, unknown.keyring), (false, Some(KeyringTrouble::Unknown)));
+    running.app.open_vault(home.notes.root()).await.expect("the vault opens");
+    let conversation = running.send_and_wait(None, "turmeric").await;
+    let items = running.view(&conversation).await.items;
+    let Some(ChatItem::Assistant { text, .. }) = items.last() else { panic!("{items:?}") };
+    assert!(text.starts_with("The keyring is locked, so no model was asked. "), "{text}");
     running
         .replace_settings(Settings { provider: ProviderKind::Anthropic, ..Settings::default() })
         .await;

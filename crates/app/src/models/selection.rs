@@ -15,7 +15,7 @@ use protocol::settings::{KeyPolicy, KeyringTrouble};
 use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
 use secrecy::SecretString;
 use tokio::sync::watch;
-use tools::commands::CommandProvider;
+use tools::commands::{CommandProvider, NoModelReason};
 
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
@@ -379,8 +379,12 @@ fn deadlines(time_scale: TimeScale) -> Deadlines {
 }
 
 fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
+    let reason = match keyring {
+        Some(KeyringTrouble::Locked | KeyringTrouble::Unknown) => NoModelReason::KeyringLocked,
+        Some(KeyringTrouble::Unavailable) | None => NoModelReason::NotConnected,
+    };
     SelectedModel {
-        provider: Ok(Arc::new(CommandProvider::new(jiff::Zoned::now))),
+        provider: Ok(Arc::new(CommandProvider::new(jiff::Zoned::now, reason))),
         text_tools: None,
         model_lister: None,
         model: String::new(),

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::no_model::NoModelReason;
+
 /// A command that was understood.
 pub(super) trait TypedCommand {
     /// The next step, from the calls since the command (or the answer) was typed.
@@ -33,6 +35,8 @@ pub(super) struct CommandContext<'a> {
     pub(super) tools: Vec<&'a str>,
     /// The date here.
     pub(super) today: jiff::civil::Date,
+    /// Why no model is asked.
+    pub(super) no_model: NoModelReason,
 }
 
 /// A call and its result.

@@ -23,8 +23,9 @@ impl TypedCommand for HelpCommand {
             .map(|entry| format!("- `{}` {}", entry.usage, entry.description))
             .collect();
         NextStep::Say(format!(
-            "No model connected. These commands work without a model:\n\n{}\n\nAnything else \
-             searches your notes. Put text that contains “to”, “with”, or “in” in quotes.",
+            "{} These commands work without a model:\n\n{}\n\nAnything else searches your notes. \
+             Put text that contains “to”, “with”, or “in” in quotes.",
+            context.no_model.sentence(),
             rows.join("\n")
         ))
     }

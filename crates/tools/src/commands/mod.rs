@@ -12,22 +12,25 @@ use llm::provider::{ModelStream, Provider};
 use protocol::{CallId, TokenUsage};
 
 use command::{CommandContext, NextStep};
+pub use no_model::NoModelReason;
 
 mod changes;
 mod command;
 mod help;
+mod no_model;
 mod table;
 
-/// The provider for those who have no model connected.
+/// The provider for those for whom no model is asked.
 pub struct CommandProvider {
     now: fn() -> jiff::Zoned,
+    reason: NoModelReason,
 }
 
 impl CommandProvider {
     /// Needs nothing but the date: the notes are reached through the tools.
     #[must_use]
-    pub fn new(now: fn() -> jiff::Zoned) -> Self {
-        Self { now }
+    pub fn new(now: fn() -> jiff::Zoned, reason: NoModelReason) -> Self {
+        Self { now, reason }
     }
 
     fn decide(&self, request: &ModelRequest) -> (NextStep, usize) {
@@ -38,6 +41,7 @@ impl CommandProvider {
             calls: story.completed,
             tools: request.tools.iter().map(|tool| tool.name.as_str()).collect(),
             today: (self.now)().date(),
+            no_model: self.reason,
         };
         let mut command = dialog::parse::parse_line(&story.line);
         if let Some(note) = story.answer {

@@ -11,7 +11,12 @@ use super::*;
 use crate::tests::fixture::still_now;
 
 fn context() -> CommandContext<'static> {
-    CommandContext { calls: Vec::new(), tools: Vec::new(), today: jiff::civil::date(2026, 11, 21) }
+    CommandContext {
+        calls: Vec::new(),
+        tools: Vec::new(),
+        today: jiff::civil::date(2026, 11, 21),
+        no_model: NoModelReason::NotConnected,
+    }
 }
 
 /// The first call that a line leads to.
@@ -90,7 +95,7 @@ fn everything_else_is_looked_for_in_the_notes() {
 
 #[test]
 fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help() {
-    let commands = CommandProvider::new(still_now);
+    let commands = CommandProvider::new(still_now, NoModelReason::NotConnected);
     let decide = |line: &str| {
         let tool = ToolSpec {
             name: "find_notes".to_owned(),

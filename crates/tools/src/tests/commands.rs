@@ -7,7 +7,7 @@ use llm::tool_api::tool::Control;
 use protocol::{NotePath, Role, ToolEvent};
 
 use super::fixture::{PlanPolicy, ToolFixture, still_now};
-use crate::commands::CommandProvider;
+use crate::commands::{CommandProvider, NoModelReason};
 
 struct CommandChat {
     bench: ToolFixture,
@@ -24,7 +24,7 @@ struct CommandChat {
 impl CommandChat {
     fn over(notes: &[(&str, &[u8])]) -> Self {
         let bench = ToolFixture::with(notes);
-        let commands = CommandProvider::new(still_now);
+        let commands = CommandProvider::new(still_now, NoModelReason::NotConnected);
         Self {
             bench,
             commands,
@@ -192,6 +192,18 @@ async fn text_that_is_no_command_is_answered_with_passages() {
     assert_eq!(chat.types("find zeppelin").await, "No note mentions “zeppelin”.");
     let hinted = chat.types("append pressure").await;
     assert!(hinted.ends_with("The command is typed `append TEXT to NOTE`."), "{hinted}");
+}
+
+#[tokio::test]
+async fn a_locked_keyring_is_told_in_place_of_a_model_that_is_not_connected() {
+    let mut chat = CommandChat::over(&[("Boiler.md", b"# Boiler\n")]);
+    chat.commands = CommandProvider::new(still_now, NoModelReason::KeyringLocked);
+    for line in ["help", "boiler", "zeppelin"] {
+        let reply = chat.types(line).await;
+        assert!(reply.starts_with("The keyring is locked, so no model was asked. "), "{reply}");
+        assert!(!reply.contains("No model connected"), "{reply}");
+    }
+    assert_eq!(chat.types("find zeppelin").await, "No note mentions “zeppelin”.");
 }
 
 #[tokio::test]

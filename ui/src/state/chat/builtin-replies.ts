@@ -9,7 +9,8 @@ export type AnswerItem = Extract<ChatItem, { type: 'assistant' }>;
 const named = /^(cmd|capture)-\d+$/;
 
 /** How replies of commands begin that need no call; no model says this. */
-const replies = /^(No model connected\. |This isn’t possible here: `)/;
+const replies =
+  /^(No model connected\. |The keyring is locked, so no model was asked\. |This isn’t possible here: `)/;
 
 /** Whether no model made the call. */
 export function isBuiltinCall(call: CallId): boolean {

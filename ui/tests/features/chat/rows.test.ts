@@ -324,7 +324,9 @@ describe('the rows of a chat', () => {
         read('c'),
       ]),
     ).toEqual(['command', 'day', 'user', 'tools']);
-    expect(kinds([answered('1', 'No model connected. These commands …')])).toEqual(['command']);
+    for (const why of ['No model connected.', 'The keyring is locked, so no model was asked.']) {
+      expect(kinds([answered('1', `${why} These commands …`)])).toEqual(['command']);
+    }
     expect(kinds([read('a.md'), answered('1', 'It says …')])).toEqual([
       'tools',
       'assistant',

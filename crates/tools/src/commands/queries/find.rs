@@ -13,7 +13,7 @@ pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
     description: "shows the passages that match best",
     tool: Some("find_notes"),
     parse: |rest| {
-        let find = FindCommand { words: rest.to_owned(), opening: "", hint: None };
+        let find = FindCommand { words: rest.to_owned(), is_command: true, hint: None };
         (!rest.is_empty()).then(|| Box::new(find) as Box<dyn TypedCommand>)
     },
 };
@@ -21,8 +21,8 @@ pub(in crate::commands) const ENTRY: CommandEntry = CommandEntry {
 /// Looks for words.
 pub(in crate::commands) struct FindCommand {
     words: String,
-    /// Precedes the number of passages.
-    opening: &'static str,
+    /// Whether the user typed the command; the reply to other text begins with why no model is asked.
+    is_command: bool,
     /// The form of the command that was perhaps meant.
     hint: Option<&'static str>,
 }
@@ -30,7 +30,15 @@ pub(in crate::commands) struct FindCommand {
 impl FindCommand {
     /// For text that is no command.
     pub(in crate::commands) fn for_text(words: &str, hint: Option<&'static str>) -> Self {
-        Self { words: words.trim().to_owned(), opening: "No model connected. ", hint }
+        Self { words: words.trim().to_owned(), is_command: false, hint }
+    }
+
+    /// Precedes the number of passages.
+    fn opening(&self, context: &CommandContext<'_>) -> String {
+        match self.is_command {
+            true => String::new(),
+            false => format!("{} ", context.no_model.sentence()),
+        }
     }
 
     fn result_text(&self, output: &str) -> String {
@@ -39,7 +47,7 @@ impl FindCommand {
             None => format!("No note mentions {}.", any_of_words(&self.words)),
         };
         let hint = self.hint.map(|form| format!("\n\nThe command is typed `{form}`."));
-        format!("{}{found}{}", self.opening, hint.unwrap_or_default())
+        format!("{found}{}", hint.unwrap_or_default())
     }
 }
 
@@ -48,9 +56,13 @@ impl TypedCommand for FindCommand {
         match context.calls.first() {
             None => NextStep::call("find_notes", json!({ "query": self.words })),
             Some(done) if done.is_error => {
-                NextStep::Say(format!("{}{}", self.opening, replies::first_line(done.output)))
+                let why = replies::first_line(done.output);
+                NextStep::Say(format!("{}{why}", self.opening(context)))
             }
-            Some(done) => NextStep::Say(self.result_text(done.output)),
+            Some(done) => {
+                let found = self.result_text(done.output);
+                NextStep::Say(format!("{}{found}", self.opening(context)))
+            }
         }
     }
 }
