@@ -289,6 +289,18 @@ pub(crate) async fn ask_json(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_is_told_of_a_question_of_the_model() {
+    let question = json!({ "message": "Which ferry?", "is_question": true });
+    let model = ScriptedModel::start(vec![Reply::calls(vec![("send_message", question)])]).await;
+    let home = TestHome::new(&NOTES);
+    let input = json!({ "message": "When does it leave?" });
+    let (_, told) = ask_json(&home, &model, &input.to_string(), &[]).await;
+    assert_eq!(told["stop_reason"], "asked", "{told}");
+    let asked = json!([{ "type": "question_asked", "question": "Which ferry?" }]);
+    assert_eq!(told["reactions"], asked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_program_asks_with_one_object_and_passes_the_messages_before() {
     let edit = json!({ "path": "Harbour.md", "old_text": "at nine", "new_text": "at ten" });
     let model = ScriptedModel::start(vec![

@@ -809,7 +809,11 @@ line: number | null, } | { "type": "show_changes",
 /**
  * Those that this conversation led to; `None` for all.
  */
-conversation: ConversationId | null, } | { "type": "conversation_ended", 
+conversation: ConversationId | null, } | { "type": "question_asked", 
+/**
+ * The question, in Markdown.
+ */
+question: string, } | { "type": "conversation_ended", 
 /**
  * Why, in the assistant's words.
  */

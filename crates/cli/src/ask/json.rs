@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use app::{OneShotAnswer, PriorCall, PriorMessage, SourcedText};
 use protocol::chat::conversation::ChatItem;
-use protocol::{Privacy, Role, Source, Timestamp, TurnStatus, UserError};
+use protocol::{Privacy, Role, Source, Timestamp, ToolEvent, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -189,6 +189,7 @@ pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOut
                 let question =
                     json!({ "role": Role::Assistant, "text": text, "is_question": true });
                 messages.push(question);
+                reactions.push(ToolEvent::QuestionAsked { question: text.clone() });
                 history.push(history_message(asked, Role::Assistant, text, &heard));
             }
             ChatItem::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
@@ -206,7 +207,7 @@ pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOut
                     "id": call, "tool": tool, "arguments": arguments, "output": output,
                     "is_error": is_error,
                 }));
-                reactions.extend(told);
+                reactions.extend(told.iter().cloned());
             }
             ChatItem::Ended { status, .. } => reason = *status,
             _ => {}

@@ -60,6 +60,11 @@ pub enum ToolEvent {
         /// Those that this conversation led to; `None` for all.
         conversation: Option<ConversationId>,
     },
+    /// The assistant asked the user a question.
+    QuestionAsked {
+        /// The question, in Markdown.
+        question: String,
+    },
     /// The assistant ended the conversation.
     ConversationEnded {
         /// Why, in the assistant's words.

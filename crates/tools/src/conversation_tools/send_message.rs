@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use llm::tool_api::tool::{Control, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
+use protocol::ToolEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -70,8 +71,12 @@ fn deliver(input: SendMessageInput) -> ToolOutcome {
             options.len()
         ));
     }
+    let asked = ToolEvent::QuestionAsked { question: message.to_owned() };
     let ask = Control::Ask { message: message.to_owned(), options };
-    with_control("Delivered. The question waits for the user's answer.", ask)
+    ToolOutcome {
+        reactions: vec![asked],
+        ..with_control("Delivered. The question waits for the user's answer.", ask)
+    }
 }
 
 fn with_control(output: &str, control: Control) -> ToolOutcome {

@@ -14,6 +14,8 @@ async fn a_message_is_sent_and_a_question_is_asked() {
     let question =
         json!({ "message": "Which?", "is_question": true, "options": ["a", " a ", "", "b"] });
     let asked = bench.call_ok("send_message", question).await;
+    let told = ToolEvent::QuestionAsked { question: "Which?".to_owned() };
+    assert_eq!((said.reactions, asked.reactions), (vec![], vec![told]));
     let options = vec!["a".to_owned(), "b".to_owned()];
     assert_eq!(asked.control, Some(Control::Ask { message: "Which?".to_owned(), options }));
 }

@@ -139,6 +139,7 @@ function change(reaction: ToolEvent): (NoteEffect & { readonly waiting: boolean 
     case 'read':
     case 'open_note':
     case 'show_changes':
+    case 'question_asked':
     case 'conversation_ended':
     case 'searched':
     case 'passages':
