@@ -1,8 +1,9 @@
 //! Stands between the application and a real model server: keeps what is sent for an answer and how it is
-//! answered, and hides on demand how large the window of the server is.
+//! answered. On demand it hides how large the window of the server is, and that the weights are loaded.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -14,7 +15,8 @@ use tokio::task::JoinSet;
 pub(super) enum WindowDisclosure {
     /// As the server tells it.
     Told,
-    /// The list of models has names alone, and `/props` does not exist.
+    /// The list of models has names alone, and `/props` does not exist. The first request for an answer comes too
+    /// early, as while the server loads its weights.
     Hidden,
 }
 
@@ -23,6 +25,8 @@ pub(super) enum WindowDisclosure {
 pub(super) struct RelayedChat {
     pub(super) body: Value,
     pub(super) status: u16,
+    /// The tokens of the request as the server's own tokenizer counts them, once the answer is whole and tells them.
+    pub(super) prompt_tokens: Option<u64>,
 }
 
 /// The proxy, until it is dropped.
@@ -38,7 +42,9 @@ impl ModelProxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let chats = Arc::<Mutex<Vec<RelayedChat>>>::default();
-        let relay = ChatRelay { upstream, window, chats: Arc::clone(&chats) };
+        let is_loading = window == WindowDisclosure::Hidden;
+        let is_loading = Arc::new(AtomicBool::new(is_loading));
+        let relay = ChatRelay { upstream, window, is_loading, chats: Arc::clone(&chats) };
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             let mut connections = JoinSet::new();
@@ -65,6 +71,8 @@ impl ModelProxy {
 struct ChatRelay {
     upstream: u16,
     window: WindowDisclosure,
+    /// Whether the next request for an answer is refused as while the weights are loaded.
+    is_loading: Arc<AtomicBool>,
     chats: Arc<Mutex<Vec<RelayedChat>>>,
 }
 
@@ -78,6 +86,11 @@ impl ChatRelay {
         {
             return client.write_all(answer.as_bytes()).await;
         }
+        if path == CHAT_PATH && self.is_loading.swap(false, Ordering::Relaxed) {
+            let refusal = loading_refusal();
+            self.record(path, &body, refusal.as_bytes());
+            return client.write_all(refusal.as_bytes()).await;
+        }
         let mut server = TcpStream::connect(("127.0.0.1", self.upstream)).await?;
         server.write_all(closing(&head).as_bytes()).await?;
         server.write_all(&body).await?;
@@ -85,27 +98,63 @@ impl ChatRelay {
         let (mut probe, mut begin) = ([0; 1], Vec::<u8>::with_capacity(4_096));
         let answered = async {
             server.read_buf(&mut begin).await?;
-            self.record(path, &body, &begin);
+            let chat = self.record(path, &body, &begin);
             to_client.write_all(&begin).await?;
-            tokio::io::copy(&mut server, &mut to_client).await
+            let mut answer = begin;
+            loop {
+                let from = answer.len();
+                if server.read_buf(&mut answer).await? == 0 {
+                    break;
+                }
+                to_client.write_all(&answer[from..]).await?;
+            }
+            if let Some(chat) = chat {
+                self.lock_chats()[chat].prompt_tokens = prompt_tokens(&answer);
+            }
+            Ok(())
         };
         // The server hears at once that the client hangs up.
         tokio::select! {
-            copied = answered => copied.map(drop),
+            copied = answered => copied,
             _ = from_client.read(&mut probe) => Ok(()),
         }
     }
 
-    fn record(&self, path: &str, body: &[u8], begin: &[u8]) {
-        if path != "/v1/chat/completions" {
-            return;
+    /// Keeps a request for an answer; returns its place among them.
+    fn record(&self, path: &str, body: &[u8], begin: &[u8]) -> Option<usize> {
+        if path != CHAT_PATH {
+            return None;
         }
         let line = String::from_utf8_lossy(begin);
         let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
         let body = serde_json::from_slice(body).unwrap_or_default();
-        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
-        chats.push(RelayedChat { body, status });
+        let mut chats = self.lock_chats();
+        chats.push(RelayedChat { body, status, prompt_tokens: None });
+        Some(chats.len() - 1)
     }
+
+    fn lock_chats(&self) -> MutexGuard<'_, Vec<RelayedChat>> {
+        self.chats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const CHAT_PATH: &str = "/v1/chat/completions";
+
+/// The tokens of the request that the last usage of a stream tells.
+fn prompt_tokens(answer: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(answer);
+    let (_, rest) = text.rsplit_once("\"prompt_tokens\":")?;
+    let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// As llama.cpp's server refuses while it loads the weights.
+fn loading_refusal() -> String {
+    let error = json!({ "code": 503, "message": "Loading model", "type": "unavailable_error" });
+    let body = json!({ "error": error });
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{body}"
+    )
 }
 
 /// The answer of a server that does not tell its window, where one would ask for it.
@@ -172,7 +221,7 @@ async fn what_a_server_tells_of_its_window_is_hidden_on_demand_alone_and_chats_a
         while let Ok((mut client, _)) = upstream.accept().await {
             let (head, _) = read_request(&mut client).await.expect("a request");
             assert!(head.ends_with("\r\nconnection: close"), "{head}");
-            let answer = "HTTP/1.1 400 Bad Request\r\n\r\n{\"n_ctx\":2048}";
+            let answer = "HTTP/1.1 400 Bad Request\r\n\r\n{\"n_ctx\":2048,\"prompt_tokens\":7}";
             client.write_all(answer.as_bytes()).await.expect("it is taken");
         }
     });
@@ -184,8 +233,11 @@ async fn what_a_server_tells_of_its_window_is_hidden_on_demand_alone_and_chats_a
         let props = fetch_json(own, "/props").await;
         assert_eq!(props["n_ctx"] == 2048, is_told, "{props}");
         assert!(proxy.chats().is_empty());
-        fetch_json(own, "/v1/chat/completions").await;
-        let statuses: Vec<u16> = proxy.chats().iter().map(|chat| chat.status).collect();
-        assert_eq!(statuses, [400]);
+        fetch_json(own, CHAT_PATH).await;
+        fetch_json(own, CHAT_PATH).await;
+        let told = |chat: &RelayedChat| (chat.status, chat.prompt_tokens);
+        let chats: Vec<_> = proxy.chats().iter().map(told).collect();
+        let first = if is_told { (400, Some(7)) } else { (503, None) };
+        assert_eq!(chats, [first, (400, Some(7))]);
     }
 }
