@@ -53,14 +53,18 @@ async fn no_line_of_the_user_is_lost_or_doubled_in_random_histories() {
     if count >= HISTORIES {
         assert!(sum.turns > 30 && sum.decisions > 10 && sum.by_user > 30, "{sum:?}");
         assert!(sum.clean > 20 && sum.redone > 3 && sum.conflicts > 2, "{sum:?}");
-        assert!(sum.restored > 5 && sum.restarts > 8, "{sum:?}");
+        assert!(sum.restored > 5 && sum.restarts > 8 && sum.offers > 0, "{sum:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn careless_undos_are_caught_in_random_histories() {
-    let all = [CarelessUndo::LosesLine, CarelessUndo::DoublesLine, CarelessUndo::WritesOldText];
-    for careless in all {
+    for careless in [
+        CarelessUndo::LosesLine,
+        CarelessUndo::DoublesLine,
+        CarelessUndo::WritesOldText,
+        CarelessUndo::RefusesOffer,
+    ] {
         let mut is_caught = false;
         for seed in FIRST_SEED..FIRST_SEED + CONTROL_HISTORIES {
             let (mistakes, _) = mistakes_of(seed, Some(careless)).await;

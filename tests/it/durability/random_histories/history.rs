@@ -26,6 +26,8 @@ pub(super) enum CarelessUndo {
     DoublesLine,
     /// It writes the whole text as it was before the change.
     WritesOldText,
+    /// It does nothing and fails, also where the window offers it.
+    RefusesOffer,
 }
 
 /// The counts of a history.
@@ -37,6 +39,8 @@ pub(super) struct StepTally {
     pub(super) refused_decisions: usize,
     pub(super) effects: usize,
     pub(super) by_user: usize,
+    /// Requests about one change that the window offers.
+    pub(super) offers: usize,
     pub(super) clean: usize,
     pub(super) conflicts: usize,
     pub(super) answered: usize,
@@ -57,6 +61,7 @@ impl StepTally {
             refused_decisions: self.refused_decisions + other.refused_decisions,
             effects: self.effects + other.effects,
             by_user: self.by_user + other.by_user,
+            offers: self.offers + other.offers,
             clean: self.clean + other.clean,
             conflicts: self.conflicts + other.conflicts,
             answered: self.answered + other.answered,

@@ -55,11 +55,14 @@ impl RandomHistory {
     /// Undoes or redoes a scope and answers some of its conflicts. Whether nothing is left of it.
     pub(super) async fn revert(&mut self, scope: &UndoScope, action: UndoAction) -> bool {
         self.story.push(format!("the user asks for {action:?} of {scope:?}"));
+        let judges_offers = matches!(self.careless, None | Some(CarelessUndo::RefusesOffer));
+        let is_offered = judges_offers && self.is_offered(scope, action);
         let permission = self.permission_to_revert(scope, action);
         let restored = self.bytes_to_restore(scope, action);
         let concerned: Vec<EffectId> = self.effects_to_revert(scope, action);
         let appended = self.append_meanwhile();
         let result = match action {
+            _ if self.careless == Some(CarelessUndo::RefusesOffer) => Err(UserError::other("No.")),
             UndoAction::Redo => self.app().app.redo(scope).await,
             _ => self.app().app.undo(scope).await,
         };
@@ -70,6 +73,10 @@ impl RandomHistory {
         let before = self.known.files.clone();
         self.end_step_with(&permission, &appended).await;
         self.check_told(&before, &result);
+        // Another program that writes meanwhile may make it impossible.
+        if is_offered && appended.is_empty() {
+            self.check_offer(scope, action, &result);
+        }
         let Ok(result) = result else { return false };
         let is_clean = result.conflicts.is_empty() && result.left == 0;
         if is_clean && appended.is_empty() && result.change_set.is_some() {
@@ -81,6 +88,59 @@ impl RandomHistory {
         self.tally.redone += usize::from(is_clean && action == UndoAction::Redo);
         self.answer_conflicts(result.conflicts, 0).await;
         is_clean
+    }
+
+    /// Whether the window offers this for one change, or for one place in it: by the rules of `undo-counts.ts` and
+    /// `ChangeEntry.svelte`, over what was listed last.
+    fn is_offered(&self, scope: &UndoScope, action: UndoAction) -> bool {
+        let UndoScope::Effect { effect, hunks } = scope else { return false };
+        let effect = self.known.effects.get(effect);
+        let note = &effect.note;
+        let (can_undo, can_redo) = match note.standing {
+            _ if note.too_old => (false, false),
+            ChangeStatus::Stands => (true, false),
+            ChangeStatus::PartlyUndone => (true, true),
+            ChangeStatus::Undone => (false, true),
+            ChangeStatus::Overwritten => (false, false),
+        };
+        match (hunks.as_slice(), action) {
+            ([], UndoAction::Undo) => can_undo && self.leads_unit(effect),
+            ([], UndoAction::Redo) => can_redo && self.leads_unit(effect),
+            ([place], UndoAction::Undo) => {
+                let is_undone = can_redo && effect.undone.contains(&(*place as usize));
+                let has_places = note.kind == ChangeKind::Replace && note.unit.is_none();
+                can_undo && has_places && !is_undone
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the window lists it by itself, and not below the move that it follows.
+    fn leads_unit(&self, effect: &ListedEffect) -> bool {
+        let is_peer =
+            |one: &&ListedEffect| one.set == effect.set && one.note.unit == effect.note.unit;
+        let unit: Vec<&ListedEffect> = self.known.effects.all.values().filter(is_peer).collect();
+        let is_move =
+            |kind: ChangeKind| matches!(kind, ChangeKind::Rename | ChangeKind::RenameFolder);
+        let lead = unit.iter().find(|one| is_move(one.note.kind)).or(unit.first());
+        effect.note.unit.is_none()
+            || lead.is_some_and(|lead| lead.note.effect == effect.note.effect)
+    }
+
+    /// What the window offers is not refused. An offer that is gone from the list by now was outdated.
+    fn check_offer(
+        &mut self,
+        scope: &UndoScope,
+        action: UndoAction,
+        result: &Result<UndoResult, UserError>,
+    ) {
+        self.tally.offers += 1;
+        if let Err(error) = result
+            && self.is_offered(scope, action)
+        {
+            let why = &error.message;
+            self.wrong.push(format!("{action:?} of {scope:?} is offered and was refused: {why}"));
+        }
     }
 
     /// The words that may come and go when a scope is undone or redone.
