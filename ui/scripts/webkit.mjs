@@ -22,8 +22,8 @@ const sections = [
   ...['data', 'answering', 'private', 'spending', 'hub', 'general', 'history'],
   ...['key', 'tested', 'description'],
 ].map((name) => `settings-${name}`);
-/** Seen only for steps of the first run that move. */
-const still = ['first-run-2', 'first-run-key'];
+/** Seen only for steps of the first run that move, and for ways to answer and fields that do. */
+const still = ['first-run-2', 'first-run-key', 'first-run-refused'];
 /** Low windows, and the part of a screen whose buttons are in sight there at once. */
 const lowWindows = {
   /** The way on from the first run. */
@@ -40,6 +40,8 @@ const lowWindows = {
     sizes: [
       [1180, 480],
       [1180, 560],
+      [760, 480],
+      [480, 560],
     ],
   },
 };
@@ -88,8 +90,25 @@ const scrollEditorUnderBar = `() => {
   document.querySelector('.editor').closest('.scroll').scrollTop -= bar.top - buttons.top;
 }`;
 
+/** Where the ways to answer stand in the first run, and the fields for the way that is chosen. */
+const answering = `() => {
+  const scrolled = document.querySelector('.first')?.scrollTop ?? 0;
+  const placeOf = (element) => {
+    const { left, top, height } = element.getBoundingClientRect();
+    return [left, top + scrolled, height].map((length) => Math.round(length)).join('+');
+  };
+  const placesOf = (css) => [...document.querySelectorAll(css)].map(placeOf).join(' ');
+  return {
+    'a way to answer': placesOf('.step [role=radiogroup] label'),
+    'a field': placesOf('.step .details :is(select, input)'),
+  };
+}`;
+
 /** Makes the first step of the first run higher, so that those below move. */
 const growStep = "() => { document.querySelector('.step').style.paddingBlockEnd = '99px'; }";
+
+/** Moves a part of a step, and no step. */
+const shiftPart = "(css) => { document.querySelector(css).style.translate = '0 9px'; }";
 
 /** Shows a low contrast, a mark, hints, a box and a button, all of which must be found. */
 const control = `() => {
@@ -205,30 +224,48 @@ async function lookAtRows(page) {
   return found;
 }
 
-/** Steps of the first run that moved during this work. */
+/** Steps of the first run, ways to answer and their fields that moved during this work. */
 async function movedSteps(page, work) {
-  const before = await page.run(String(places));
+  const placesNow = async () => ({
+    'a step': await page.run(String(places)),
+    ...(await page.run(answering)),
+  });
+  const before = await placesNow();
   await work();
-  const after = await page.run(String(places));
-  if (before === '') return ['no step is there'];
-  return after === before ? [] : [`a step moved from ${before} to ${after}`];
+  const after = await placesNow();
+  if (before['a step'] === '') return ['no step is there'];
+  // Fields come and go with the way that they are for.
+  const kinds = Object.keys(before).filter((kind) => before[kind] !== '' && after[kind] !== '');
+  return kinds
+    .filter((kind) => after[kind] !== before[kind])
+    .map((kind) => `${kind} moved from ${before[kind]} to ${after[kind]}`);
 }
 
-/** Steps of the first run that moved. */
+/** Parts of the first run that moved at a step of the user. */
 async function lookAtSteps(page, studio, screen) {
   await reach(page, studio, screen);
-  const moved = await movedSteps(page, async () => {
-    for (const step of screen.still) await act(page, studio.find, step);
-  });
-  return moved.map((failure) => `${screen.name}: ${failure}`);
+  const failures = [];
+  for (const step of screen.still) {
+    const moved = await movedSteps(page, () => act(page, studio.find, step));
+    const at = JSON.stringify(step);
+    failures.push(...moved.map((failure) => `${screen.name}: ${failure} at ${at}`));
+  }
+  return failures;
 }
 
-/** Whether steps are found that another one moves. */
+/** Whether steps, ways and fields are found that move. The first two steps of the screen show the fields. */
 async function isMovedStepCaught(page, studio, screen) {
   await reach(page, studio, screen);
+  for (const step of screen.still.slice(0, 2)) await act(page, studio.find, step);
   const idle = await movedSteps(page, () => undefined);
-  const moved = await movedSteps(page, () => page.run(growStep));
-  return idle.length === 0 && moved.some((failure) => failure.startsWith('a step moved'));
+  const moved = [];
+  for (const css of ['[role=radiogroup]', '.details']) {
+    moved.push(...(await movedSteps(page, () => page.run(shiftPart, `.step ${css}`))));
+  }
+  moved.push(...(await movedSteps(page, () => page.run(growStep))));
+  const kinds = ['a step', 'a way to answer', 'a field'];
+  const isFound = (kind) => moved.some((failure) => failure.startsWith(`${kind} moved`));
+  return idle.length === 0 && kinds.every(isFound);
 }
 
 /** Buttons that are out of sight in a low window. */
@@ -245,14 +282,17 @@ async function lookAtLowWindows(page, studio, screen) {
   return failures;
 }
 
-/** Whether the buttons of an editor are found that are scrolled under the bar. */
+/** Whether the buttons of an editor are found that are scrolled under the bar, in each low window. */
 async function isCoveredEditorCaught(page, studio, screen) {
   const { within, sizes } = lowWindows[screen.name];
-  await page.resize(...sizes[0]);
-  await reach(page, studio, screen);
-  await page.run(scrollEditorUnderBar);
-  const found = await page.run(String(outOfSight), within);
-  return found.length > 0 && found.length === (await page.run(buttonCount, within));
+  for (const [width, height] of sizes) {
+    await page.resize(width, height);
+    await reach(page, studio, screen);
+    await page.run(scrollEditorUnderBar);
+    const found = await page.run(String(outOfSight), within);
+    if (found.length === 0 || found.length < (await page.run(buttonCount, within))) return false;
+  }
+  return true;
 }
 
 /** Whether what must be found is found. */
@@ -308,7 +348,7 @@ if (noWebKit) {
     for (const [lookAt, all] of rounds) {
       for (const screen of all) failures.push(...(await lookAt(page, studio, screen)));
     }
-    const [editing, first] = [covered, still[0]].map((wanted) =>
+    const [editing, first] = [covered, still.at(-1)].map((wanted) =>
       screens.find(({ name }) => name === wanted),
     );
     return [

@@ -56,7 +56,11 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
 
     app.window.wait_until_gone(PANE).await;
     InputDevice::Pointer.send_message(&app, "open Groceries").await;
-    app.window.find_text(PANE, "Dishwasher salt").await;
+    let shown = app.window.wait_for_text(PANE, "Dishwasher salt").await;
+    assert!(!shown.contains("Soften onion"), "the control: {shown}");
+    // Part of a name suffices where only one note has it.
+    InputDevice::Pointer.send_message(&app, "open lentil").await;
+    app.window.find_text(PANE, "Soften onion").await;
     app.quit().await;
 
     let app = home.start().await;

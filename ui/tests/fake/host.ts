@@ -58,6 +58,8 @@ export class FakeHost extends FakeChangeCalls implements Host {
     }
     if (story.spent) this.spent = story.spent;
     if (story.described !== undefined) this.described = story.described;
+    const { tried } = story;
+    if (tried) this.tried = () => Promise.resolve(tried);
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
   }
 

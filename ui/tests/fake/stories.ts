@@ -25,6 +25,7 @@ import {
   firstRun,
   lockedKeyring,
   lostVault,
+  refusedKey,
   unknownKeyring,
 } from './stories/first-run';
 import { images } from './stories/images';
@@ -43,6 +44,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   equal,
   failed,
   'first-run': firstRun,
+  'first-run-refused': refusedKey,
   full: () => full(),
   'full-working': fullWorking,
   held,

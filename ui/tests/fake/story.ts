@@ -3,6 +3,7 @@ import type {
   AppEvent,
   AppSnapshot,
   ConversationView,
+  KeyTrial,
   NotePath,
   UserError,
 } from '../../src/ipc/bindings';
@@ -32,4 +33,6 @@ export interface Story {
   /** The draft that a model writes for the hub; `null` writes for ever. */
   readonly described?: string | null;
   readonly spent?: SpentStory;
+  /** The outcome of trying a key, any key; by default it works. */
+  readonly tried?: KeyTrial;
 }

@@ -1,4 +1,5 @@
 /** Every screen and state of the window: the story it is in, what is done there, how wide it is seen. */
+import { keeps, read, type Screen, screen } from './screen';
 import {
   click,
   clickAt,
@@ -12,39 +13,6 @@ import {
   type Step,
   write,
 } from './steps';
-
-/** Beside the wide one and the one at 200 %, which every screen is seen in. */
-type Size = 'narrow' | 'small' | 'phone';
-
-interface Screen {
-  readonly name: string;
-  readonly story: string;
-  readonly steps: readonly Step[];
-  readonly sizes: readonly Size[];
-  /** The order of a screen reader, as patterns of “role name”. */
-  readonly reads: readonly string[];
-  /** After these no part that is marked as a step of the first run has moved. */
-  readonly still: readonly Step[];
-}
-
-/** The same screen, read in this order where it is wide. */
-function read(by: Screen, ...reads: readonly string[]): Screen {
-  return { ...by, reads };
-}
-
-/** The same screen: nothing moves in it when these are done. */
-function keeps(by: Screen, ...still: readonly Step[]): Screen {
-  return { ...by, still };
-}
-
-function screen(
-  name: string,
-  story: string,
-  steps: readonly Step[] = [],
-  ...sizes: readonly Size[]
-): Screen {
-  return { name, story, steps, sizes, reads: [], still: [] };
-}
 
 const review = [clickOn('review-open'), see('review-apply')];
 const settings = [...press('Control+,'), see('settings')];
@@ -465,6 +433,24 @@ const around: readonly Screen[] = [
     write('a key'),
     ...press('Enter'),
     see('key-news', 'works'),
+  ),
+  keeps(
+    screen(
+      'first-run-refused',
+      'first-run-refused',
+      [click('sample'), see('firstrun', '24')],
+      'small',
+      'phone',
+    ),
+    click('^Use an API key'),
+    clickAt('[type=password]'),
+    write('a key'),
+    ...press('Enter'),
+    see('secret-failure', 'saved'),
+    click('^Use Ollama'),
+    click('^Use an API key'),
+    click('^Continue without'),
+    seeAt('.details > p', 'later'),
   ),
   screen('first-run-locked', 'keyring-locked', [click('sample'), see('first-keyring')], 'phone'),
   screen(

@@ -19,6 +19,20 @@ export function firstRun(): Story {
   return { snapshot, views: [], notes: {} };
 }
 
+/** A server on this computer is found, and no key is accepted. */
+export function refusedKey(): Story {
+  const { snapshot } = firstRun();
+  const address = 'http://127.0.0.1:11434';
+  const offer = { name: 'Ollama', provider: 'ollama', address, model: 'llama3.2' } as const;
+  const message = 'Anthropic didn’t accept the API key. Check it, or use another one.';
+  return {
+    snapshot: { ...snapshot, provider: { ...snapshot.provider, offer } },
+    views: [],
+    notes: {},
+    tried: { type: 'refused', message },
+  };
+}
+
 /** The keyring is locked, and the API key is in it. */
 export function lockedKeyring(): Story {
   const { snapshot } = firstRun();
