@@ -5,6 +5,7 @@
 //! A token is taken for three and a half bytes. `real_model` runs the same against the real server.
 
 mod cut_characters;
+mod dropped_tools;
 mod large_review;
 mod model_list;
 mod prompt_budget;
@@ -37,6 +38,8 @@ pub(crate) struct LlamaOptions {
     tells: bool,
     /// Whether the model's template has a place for tools; without one they are dropped in silence.
     takes_tools: bool,
+    /// The template itself, which `/props` tells in place of what it has a place for.
+    template: Option<&'static str>,
     parameters: u64,
     /// The bytes that its tokenizer makes a token of, in tenths.
     bytes_per_token_tenths: usize,
@@ -48,6 +51,7 @@ impl LlamaOptions {
             window,
             tells: true,
             takes_tools: true,
+            template: None,
             parameters: 8_030_261_312,
             bytes_per_token_tenths: 35,
         }
@@ -121,7 +125,7 @@ async fn handle_request(
     uri: Uri,
     body: Bytes,
 ) -> LlamaResponse {
-    let LlamaOptions { window, tells, takes_tools, parameters, .. } = asked.started;
+    let LlamaOptions { window, tells, takes_tools, template, parameters, .. } = asked.started;
     let unknown =
         json!({ "error": { "message": "File Not Found", "type": "not_found_error", "code": 404 } });
     match uri.path() {
@@ -133,11 +137,15 @@ async fn handle_request(
         "/v1/models" => {
             json_response(StatusCode::OK, &json!({ "object": "list", "data": [{ "id": MODEL }] }))
         }
-        "/props" if tells => json_response(
-            StatusCode::OK,
-            &json!({ "default_generation_settings": { "n_ctx": window }, "total_slots": 1,
-                "chat_template_caps": { "supports_tools": takes_tools } }),
-        ),
+        "/props" if tells => {
+            let mut props =
+                json!({ "default_generation_settings": { "n_ctx": window }, "total_slots": 1 });
+            match template {
+                Some(template) => props["chat_template"] = template.into(),
+                None => props["chat_template_caps"] = json!({ "supports_tools": takes_tools }),
+            }
+            json_response(StatusCode::OK, &props)
+        }
         "/v1/chat/completions" => answer_chat(&asked, &body),
         _ => json_response(StatusCode::NOT_FOUND, &unknown),
     }

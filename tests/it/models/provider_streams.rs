@@ -27,6 +27,9 @@ async fn an_answer_that_does_something_else_than_is_expected_is_counted_as_wrong
         ("A-args-28", "repeat_guard", "pause_resumed"),
         ("E-http-20", "retried", "not_retried"),
         ("E-http-25", "not_retried", "retried"),
+        ("timed-out", "retried", "not_retried"),
+        ("conflict", "retried", "not_retried"),
+        ("long-wait", "not_retried", "retry_after"),
         ("R-stop-06", "pause_resumed", "not_retried"),
         ("two-reads", "tools_run", "no_run"),
         ("same-id", "first_runs_once", "cap_16"),
@@ -36,6 +39,15 @@ async fn an_answer_that_does_something_else_than_is_expected_is_counted_as_wrong
         let report = run_cases(&text, Some(id)).await;
         assert!(!report.holds && report.summary.contains(" wrong=1"), "{id} as {other}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_that_says_something_else_than_is_expected_is_counted_as_wrong() {
+    let text = CASES.replace("Try again in 2 min.", "Try again in 3 min.");
+    assert_ne!(text, CASES, "the corpus has the time");
+    let report = run_cases(&text, Some("long-wait")).await;
+    assert!(report.lines.concat().contains("Too many requests for this API key"), "{report:#?}");
+    assert!(!report.holds && report.summary.contains(" wrong=1"), "{report:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -37,6 +37,19 @@ impl FakeOllama {
 
     /// One that `refuses` requests to answer, with its own message.
     async fn refusing(size: &'static str, refuses: fn(&Value) -> Option<&'static str>) -> Self {
+        Self::start(size, refuses, None).await
+    }
+
+    /// One that lists what its model can do.
+    async fn listing(capabilities: &'static [&'static str]) -> Self {
+        Self::start("3.2B", |_| None, Some(capabilities)).await
+    }
+
+    async fn start(
+        size: &'static str,
+        refuses: fn(&Value) -> Option<&'static str>,
+        capabilities: Option<&'static [&'static str]>,
+    ) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let asked = OllamaRequests::default();
@@ -56,7 +69,12 @@ impl FakeOllama {
             let told = match uri.path() {
                 "/api/tags" => json!({ "models": [model] }).to_string(),
                 "/api/show" => {
-                    json!({ "model_info": { "llama.context_length": 32_768 } }).to_string()
+                    let info = json!({ "llama.context_length": 32_768 });
+                    let mut shown = json!({ "model_info": info });
+                    if let Some(listed) = capabilities {
+                        shown["capabilities"] = json!(listed);
+                    }
+                    shown.to_string()
                 }
                 _ => {
                     let said = json!({ "message": { "content": "Yes." } });
@@ -148,4 +166,19 @@ async fn that_a_model_takes_no_tools_is_known_after_a_restart() {
     send_and_wait(&running).await;
     running.quit().await;
     assert_eq!(requests_with_tools(&ollama), [false]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_lists_no_tools_is_sent_none_from_its_first_turn_on() {
+    // The control: one that lists them is sent them.
+    let lists: [(&'static [&'static str], bool); 2] =
+        [(&["completion"], false), (&["completion", "tools"], true)];
+    for (capabilities, takes_tools) in lists {
+        let home = TestHome::new(&[("Alpha.md", "one\n")]);
+        let ollama = FakeOllama::listing(capabilities).await;
+        let running = home.open(ollama.settings()).await;
+        send_and_wait(&running).await;
+        running.quit().await;
+        assert_eq!(requests_with_tools(&ollama), [takes_tools], "{capabilities:?}");
+    }
 }

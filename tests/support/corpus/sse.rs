@@ -88,6 +88,7 @@ async fn run_case(case: &SseCase, process: ProcessSharing) -> Result<Vec<String>
     let whole = run_turn(&stage, expect, answer.clone(), &mut got).await;
     if let Some(told) = &whole {
         got.extend(checks::complaint(case, expect, told, clock));
+        got.extend(checks::missing_text(case, told));
     }
     for pieces in chunkings(chunking, case.response.body.as_bytes()) {
         let cut = run_turn(&stage, expect, answer.with_chunks(pieces), &mut got).await;

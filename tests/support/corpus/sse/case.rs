@@ -21,6 +21,8 @@ pub struct SseCase {
     pub(super) end: Option<String>,
     /// How the bytes are cut.
     pub(super) chunking: Option<String>,
+    /// Part of the message with which the turn fails.
+    pub(super) error_text: Option<String>,
 }
 
 /// The answer of the server.

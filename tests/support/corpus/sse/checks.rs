@@ -107,6 +107,13 @@ pub(super) fn complaint(
     (!holds).then(|| told.describe())
 }
 
+/// One sentence; `None` when the failure says what it should.
+pub(super) fn missing_text(case: &SseCase, told: &ObservedTurn) -> Option<String> {
+    let text = case.error_text.as_deref()?;
+    let said = told.error_message().unwrap_or_default();
+    (!said.contains(text)).then(|| format!("the failure does not say `{text}`: {said:?}"))
+}
+
 /// Errors of the requests themselves: a provider would refuse them, or the key stands in a wrong
 /// place.
 pub(super) fn violations(
@@ -176,9 +183,18 @@ impl ObservedTurn {
         self.ended.is_none()
     }
 
-    /// Whether it ended with an error message.
+    /// The error message with which it ended.
+    fn error_message(&self) -> Option<&str> {
+        match &self.ended {
+            Some((TurnStatus::Failed, Some(error))) if !error.message.is_empty() => {
+                Some(&error.message)
+            }
+            _ => None,
+        }
+    }
+
     fn has_error_message(&self) -> bool {
-        matches!(&self.ended, Some((TurnStatus::Failed, Some(error))) if !error.message.is_empty())
+        self.error_message().is_some()
     }
 
     fn is_marked_cut(&self) -> bool {
