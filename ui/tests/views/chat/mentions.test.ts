@@ -225,7 +225,9 @@ describe('a mention', () => {
     host.tell({ type: 'provider_changed', provider: { ...session.app.provider, ...other } });
     await keys.keyboard('{Enter}');
     const title = 'This conversation is about private notes';
-    expect(await screen.findByRole('dialog', { name: title })).toHaveTextContent('to Sonnet');
+    expect(await screen.findByRole('dialog', { name: title })).toHaveTextContent(
+      'Sonnet gets neither',
+    );
     expect(sent(host)).toEqual([]);
   });
 
