@@ -135,19 +135,6 @@ async fn a_line_that_the_user_wrote_is_kept_though_it_is_that_of_an_edit_that_st
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_edits_the_one_in_conflict_stays_undone_and_the_other_is_undone_again() {
-    let note = note_after_two_edits().await;
-    note.undo_all().await;
-    note.write(&text("first", "by hand"));
-    let redone = note.running.app.redo(&note.all()).await.expect("as far as it goes");
-    assert_eq!(redone.conflicts.len(), 1, "{redone:?}");
-    note.assert_state(&text("FIRST", "by hand"), [STANDS, UNDONE]).await;
-    note.undo(&note.edit(0).await).await;
-    note.assert_state(&text("first", "by hand"), [UNDONE, UNDONE]).await;
-    note.running.quit().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_line_that_a_later_edit_wrote_is_kept() {
     let mut note = EditedNote::start(&text("first", "last"), &[FIRST, LAST], &[LAST]).await;
     note.undo_all().await;

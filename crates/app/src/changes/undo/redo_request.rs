@@ -112,8 +112,8 @@ impl VaultSession {
         if alone.effects.is_empty() { self.redo_request(&unit).await } else { Ok(alone) }
     }
 
-    /// For changes that undid edits which stay undone, the edits that are made again. The same for several edits, and for
-    /// an edit in several places: if some of them are in conflict, the others are recorded as made again.
+    /// For changes that undid edits which stay undone, the edits that are made again. The same for an edit in several
+    /// places: if some of them are in conflict, the others are recorded as made again.
     async fn edits_to_redo(
         &self,
         rows: &[RevertRow],
@@ -141,24 +141,20 @@ impl VaultSession {
                 continue;
             }
             let is_whole = undoing.is_grouped(by);
-            let is_in_parts = others > 0 || (!is_whole && self.are_several_places(&edits).await?);
-            if is_in_parts {
+            if others > 0 || (!is_whole && self.is_edit_in_several_places(&edits).await?) {
                 redone.insert(by.id.clone(), edits);
             }
         }
         Ok(redone)
     }
 
-    /// Whether these are several edits, or several hunks of one.
-    async fn are_several_places(
+    /// Whether these are the hunks of one edit, and more than one.
+    async fn is_edit_in_several_places(
         &self,
         edits: &BTreeMap<EffectId, Hunks>,
     ) -> Result<bool, UserError> {
         let mut all = edits.iter();
-        let Some((edit, hunks)) = all.next() else { return Ok(false) };
-        if all.next().is_some() {
-            return Ok(true);
-        }
+        let (Some((edit, hunks)), None) = (all.next(), all.next()) else { return Ok(false) };
         let hunks = match hunks {
             Hunks::Some(_) => hunks.clone(),
             Hunks::All => self.all_hunks(&find_effect(&self.store, edit).await?).await?,
