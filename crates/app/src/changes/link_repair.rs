@@ -10,20 +10,41 @@ use vault::{PlannedChange, Vault, VaultError};
 
 use crate::support::clock::new_id;
 
-/// `changes` with what keeps every link that leads to what moves in it, and the paths of the notes with such links.
-/// Where the links cannot all be kept, or not be looked at, the changes stay as they are: the move counts more.
-pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet, Vec<NotePath>) {
+/// Changes with what keeps the links that lead to what moves in them.
+pub(crate) struct LinkedChanges {
+    pub(crate) changes: ChangeSet,
+    /// The paths of the notes with such links.
+    pub(crate) linking: Vec<NotePath>,
+    /// The paths of the notes with such links that are not rewritten; `None` where no links are kept.
+    left: Option<Vec<NotePath>>,
+}
+
+impl LinkedChanges {
+    fn nothing(changes: ChangeSet) -> Self {
+        Self { changes, linking: Vec::new(), left: None }
+    }
+
+    /// Whether the links in a note lead where they led.
+    pub(crate) fn keep_links_of(&self, note: &NotePath) -> bool {
+        self.left.as_ref().is_some_and(|left| !left.contains(note))
+    }
+}
+
+/// `changes` with what keeps every link that leads to what moves in it. Where the links cannot all be kept, or not be
+/// looked at, the changes stay as they are: the move counts more.
+pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> LinkedChanges {
     if !changes.is_unit() {
-        return (changes, Vec::new());
+        return LinkedChanges::nothing(changes);
     }
     let renames = changes.renames();
     let contents = changes.filter(|change| !change.is_rename());
     let whole = vault.unfiltered();
-    let Some(graph) = link_graph(&whole, &contents) else { return (changes, Vec::new()) };
+    let Some(graph) = link_graph(&whole, &contents) else { return LinkedChanges::nothing(changes) };
     let rewriting = rewrite_after(&graph, &renames);
     if !rewriting.problems.is_empty() {
-        return (changes, Vec::new());
+        return LinkedChanges::nothing(changes);
     }
+    let left = rewriting.skipped.into_iter().map(|file| file.path).collect();
     let mut linking = Vec::new();
     let mut follow = Vec::new();
     for file in rewriting.files {
@@ -39,8 +60,8 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> (ChangeSet
     }
     let mut whole_set = changes.clone();
     match whole_set.extend(follow.into_iter().collect()) {
-        Ok(()) => (whole_set, linking),
-        Err(_) => (changes, Vec::new()),
+        Ok(()) => LinkedChanges { changes: whole_set, linking, left: Some(left) },
+        Err(_) => LinkedChanges::nothing(changes),
     }
 }
 

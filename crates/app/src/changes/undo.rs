@@ -26,18 +26,18 @@ use store::UserChangeSet;
 use vault::undo::{
     ConflictAnswer, LedgerView, UndoDirection, UndoPlan, UndoRequest, plan_answered_undo, plan_undo,
 };
-use vault::{Applied, ChangeBatch, PlannedChange, Progress, VaultError};
+use vault::{Applied, ChangeBatch, PlannedChange, Progress, Vault, VaultError};
 
 use conflicts::{refused_conflicts, to_undo_conflict};
 use restored_links::with_restored_links;
-use rewritten_links::{RewrittenLinks, add_link_hunks_in_conflict};
+use rewritten_links::{LinkHunks, RewrittenLinks, link_hunks_in_conflict};
 use turn_scope::{is_undone, parts_to_undo};
 
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
 use crate::adapters::notes::VaultNotes;
 use crate::changes::history::{effective_changes, find_effect};
-use crate::changes::link_repair::with_link_updates;
+use crate::changes::link_repair::{LinkedChanges, with_link_updates};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
@@ -116,6 +116,22 @@ async fn not_yet_undone(
         return Err(UserError::other("This is already undone, or nothing was changed."));
     }
     Ok(wanted)
+}
+
+/// A plan with the notes of its unit, and its changes with what keeps links.
+fn link_plan(
+    vault: &Vault,
+    ledger: &LedgerView,
+    action: UndoAction,
+    mut plan: UndoPlan,
+) -> (UndoPlan, LinkedChanges) {
+    let (changes, restored) = match action {
+        UndoAction::Undo | UndoAction::Redo => with_restored_links(vault, ledger, &plan),
+        UndoAction::Reapply => (plan.changes.clone(), Vec::new()),
+    };
+    // Their links are right only after the renames.
+    plan.unit.extend(restored.into_iter().filter(|_| changes.is_unit()));
+    (plan, with_link_updates(vault, changes))
 }
 
 impl VaultSession {
@@ -251,24 +267,31 @@ impl VaultSession {
                 Some(answer) => plan_answered_undo(ledger, &wanted, &notes, answer),
                 None => plan_undo(ledger, &wanted, &notes),
             };
-            let mut plan = plan_with(&ledger);
-            if action == UndoAction::Undo && add_link_hunks_in_conflict(&mut ledger, &wanted, &plan)
-            {
-                plan = plan_with(&ledger);
+            let linked =
+                |ledger: &LedgerView, plan: UndoPlan| link_plan(&vault, ledger, action, plan);
+            let first = plan_with(&ledger);
+            let link_hunks = match action {
+                UndoAction::Undo => link_hunks_in_conflict(&ledger, &wanted, &first),
+                UndoAction::Redo | UndoAction::Reapply => Vec::new(),
+            };
+            for one in &link_hunks {
+                ledger.add_link_hunks(one.edit.clone(), one.hunks.clone());
             }
+            let without_links =
+                (!link_hunks.is_empty()).then(|| linked(&ledger, plan_with(&ledger)));
+            let without_links = without_links.filter(|(plan, updates)| {
+                let is_led =
+                    |one: &LinkHunks| one.are_led_back(&ledger, &plan.undone, updates, &notes);
+                link_hunks.iter().all(is_led)
+            });
+            let (mut plan, updates) = without_links.unwrap_or_else(|| linked(&ledger, first));
             // The answer is about the file that is shown: follow it through saves that replace it.
             let shown = plan.conflicts.iter().flat_map(|conflict| &conflict.candidates);
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
             let conflicts = plan.conflicts.iter();
             let conflicts = conflicts.map(|conflict| to_undo_conflict(action, conflict, &vault));
             let conflicts = conflicts.collect();
-            let (changes, restored) = match action {
-                UndoAction::Undo | UndoAction::Redo => with_restored_links(&vault, &ledger, &plan),
-                UndoAction::Reapply => (plan.changes, Vec::new()),
-            };
-            // Their links are right only after the renames.
-            plan.unit.extend(restored.into_iter().filter(|_| changes.is_unit()));
-            let (changes, linking) = with_link_updates(&vault, changes);
+            let LinkedChanges { changes, linking, .. } = updates;
             let rewritten = match action {
                 UndoAction::Undo => RewrittenLinks::find(&ledger, &plan.undone, &linking, &notes),
                 UndoAction::Redo | UndoAction::Reapply => RewrittenLinks::default(),

@@ -313,3 +313,34 @@ async fn a_move_is_undone_though_lines_with_links_to_it_were_changed_or_their_no
     assert_eq!((read("Plan.md"), read("Work/The plan.md").as_deref()), (None, Some("# Plan\n")));
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_line_whose_link_no_move_leads_back_is_asked_about() {
+    for moves_back in [true, false] {
+        let notes = [("Plan.md", "# Plan\n"), ("Alone.md", "one [[Plan]]\n")];
+        let calls = vec![move_to("Plan.md", "Work/The plan.md")];
+        let (home, running, conversation) = app_with_review(&notes, calls).await;
+        accept_all(&running, &conversation).await;
+        let by_hand: &[u8] = match moves_back {
+            true => b"one [[The plan]] by hand\n",
+            // The links of a note that is not UTF-8 are left as they are.
+            false => b"one [[The plan]] by h\xe4nd\n",
+        };
+        fs::write(home.notes.root().join("Alone.md"), by_hand).expect("written");
+        if moves_back {
+            rename_note(&home, "Work/The plan.md", "Plan.md");
+        }
+        let set = applied_sets(&running).await.remove(0);
+        let undone = running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await;
+        let undone = undone.expect("as far as it goes");
+        let asked: Vec<_> = undone.conflicts.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!((asked, undone.changed.len()), (vec!["Alone.md"], 0), "{moves_back}");
+        assert_eq!(fs::read(home.notes.root().join("Alone.md")).expect("read"), by_hand);
+        running.quit().await;
+    }
+}
+
+fn rename_note(home: &TestHome, from: &str, to: &str) {
+    let root = home.notes.root();
+    fs::rename(root.join(from), root.join(to)).expect("renamed");
+}

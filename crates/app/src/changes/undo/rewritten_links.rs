@@ -9,12 +9,13 @@ use store::{RevertRow, Store};
 use vault::merge::hunks;
 use vault::undo::{
     EffectConflict, EffectConflictReason, EffectivePart, Hunks, LedgerView, Reverts, UndoPlan,
-    UndoRequest, UndoneEffect, VaultReader, current_paths,
+    UndoRequest, UndoneEffect, VaultReader, current_path, current_paths,
 };
 
 use super::turn_scope::{is_move, unit_of};
 use super::undoable_hunks::{StandingMove, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
+use crate::changes::link_repair::LinkedChanges;
 use crate::support::blocking::run_blocking;
 
 /// The moves that a plan undoes, and the edits of their units that it leaves in notes whose links it rewrites.
@@ -86,13 +87,36 @@ impl RewrittenLinks {
     }
 }
 
-/// Tells the ledger of the hunks in which moves only rewrote links, for the edits that keep a plan from undoing these
-/// moves: the user changed their lines, or the note is gone. `false` when there are none, so that the plan stays.
-pub(super) fn add_link_hunks_in_conflict(
-    ledger: &mut LedgerView,
+/// The hunks of an edit in which moves of its unit only rewrote links.
+pub(super) struct LinkHunks {
+    pub(super) edit: EffectId,
+    pub(super) hunks: BTreeSet<usize>,
+    moves: Vec<EffectId>,
+}
+
+impl LinkHunks {
+    /// Whether the links of these hunks are led back with a plan: it undoes the moves, and its link updates keep the
+    /// links of the note. One that is gone has none.
+    pub(super) fn are_led_back(
+        &self,
+        ledger: &LedgerView,
+        undone: &[UndoneEffect],
+        updates: &LinkedChanges,
+        notes: &dyn VaultReader,
+    ) -> bool {
+        let is_undone = |effect: &EffectId| undone.iter().any(|one| one.effect == *effect);
+        let note = current_path(ledger, &self.edit, notes);
+        self.moves.iter().all(is_undone) && note.is_none_or(|note| updates.keep_links_of(&note))
+    }
+}
+
+/// The hunks in which moves only rewrote links, of the edits that keep a plan from undoing these moves: the user changed
+/// their lines, or the note is gone.
+pub(super) fn link_hunks_in_conflict(
+    ledger: &LedgerView,
     request: &UndoRequest,
     plan: &UndoPlan,
-) -> bool {
+) -> Vec<LinkHunks> {
     let is_met = |conflict: &&EffectConflict| {
         use EffectConflictReason::{Changed, Gone, Unsure};
         matches!(conflict.why, Changed | Gone | Unsure)
@@ -103,22 +127,22 @@ pub(super) fn add_link_hunks_in_conflict(
     let is_of_edit =
         |effect: &&&Effect| effect.kind == ChangeKind::Replace && met.contains(&effect.id);
     let link_hunks = |edit: &&Effect| {
-        let moves = effects.iter().filter(|one| are_of_one_unit(one, edit));
+        let of_unit = effects.iter().filter(|one| are_of_one_unit(one, edit));
+        let moved: Vec<&Effect> = of_unit.copied().filter(|one| is_move(one.kind)).collect();
         let moves: Vec<StandingMove> =
-            moves.filter(|one| is_move(one.kind)).filter_map(|one| StandingMove::of(one)).collect();
+            moved.iter().filter_map(|one| StandingMove::of(one)).collect();
         let before = ledger.content(edit.before.as_ref())?;
         let after = ledger.content(edit.after.as_ref())?;
         let undoable = undoable_hunks(&edit.path, (before, after), &moves)?;
         let links = (0..hunks(before, after).len()).filter(|hunk| !undoable.contains(hunk));
         let links: BTreeSet<usize> = links.collect();
-        (!links.is_empty()).then(|| (edit.id.clone(), links))
+        (!links.is_empty()).then(|| LinkHunks {
+            edit: edit.id.clone(),
+            hunks: links,
+            moves: moved.iter().map(|one| one.id.clone()).collect(),
+        })
     };
-    let found: Vec<_> = effects.iter().filter(is_of_edit).filter_map(link_hunks).collect();
-    let is_found = !found.is_empty();
-    for (edit, hunks) in found {
-        ledger.add_link_hunks(edit, hunks);
-    }
-    is_found
+    effects.iter().filter(is_of_edit).filter_map(link_hunks).collect()
 }
 
 /// Whether a row undoes only links of an edit that moves of its unit rewrote, and these moves stay undone: none of them is

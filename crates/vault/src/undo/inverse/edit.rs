@@ -47,7 +47,8 @@ impl UndoPlanner<'_> {
         let found = match self.find_note(place, effect) {
             Ok(found) => found,
             Err(MissingNote::Gone(_) | MissingNote::Unsure(_))
-                if self.are_left_to_moves(effect, &wanted_hunks(before, after, &wanted)) =>
+                if !self.is_trashed(place, effect)
+                    && self.are_left_to_moves(effect, &wanted_hunks(before, after, &wanted)) =>
             {
                 return;
             }
@@ -74,6 +75,11 @@ impl UndoPlanner<'_> {
         let at = (found.path_now.clone(), ContentHash::of(&found.bytes));
         self.plan_merged(effect, found, merged.bytes, undone);
         self.add_changed_lines(effect, at, merged.conflicts, left);
+    }
+
+    /// Whether the ledger had the note of an effect trashed. It comes back as it was, without the links of now.
+    fn is_trashed(&self, place: usize, effect: &Effect) -> bool {
+        self.ledger.trace(place, &effect.path).is_some_and(|trace| trace.is_gone)
     }
 
     /// Whether moves that are undone too only rewrote links in these hunks, of which there is one at least.
