@@ -102,13 +102,16 @@ async fn a_key_that_is_kept_in_a_file_instead_leaves_the_one_in_a_locked_keyring
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_locked_keyring_that_shows_nothing_is_unlocked_before_a_key_is_removed() {
+async fn a_key_in_a_file_is_removed_beside_a_locked_keyring_that_shows_nothing() {
     let bus = PrivateBus::start();
-    let user = AskedUser::on(bus.address(), Answer::Unlocks).await;
+    let user = AskedUser::on(bus.address(), Answer::Dismisses).await;
     let home = TestHome::new(&[]);
     let running = start(&home, &bus, FIRST).await;
-    running.app.set_key(SecretString::from(""), KeyStorage::Keyring).await.expect("removed");
-    assert_eq!(user.asked(), 1);
+    let save = |key: &str| running.app.set_key(SecretString::from(key), KeyStorage::File);
+    save(KEY).await.expect("stored");
+    assert_eq!(home.data.read("key.openai"), KEY);
+    save("").await.expect("removed");
+    assert_eq!((user.asked(), home.data.try_read("key.openai")), (0, None));
     running.quit().await;
 }
 

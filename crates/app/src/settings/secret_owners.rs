@@ -27,7 +27,8 @@ pub(crate) fn read_or_explain(file: &Path) -> Result<BTreeMap<String, String>, U
         let (file, why) = (file.display(), plain_reason(&error));
         let words = format!(
             "Couldn’t read {file}, which says where your saved API keys or token may be sent: \
-             {why}. Make the file readable, or delete it and paste them again."
+             {why}. Make the file readable. Or remove your saved keys and token, delete the file, \
+             and paste them again."
         );
         UserError::new(ErrorCode::Key, words)
     })

@@ -258,16 +258,21 @@ pub(crate) async fn save(
 
 /// Whether [`save`] may need the keyring to be unlocked first.
 pub(crate) async fn needs_unlocking(
+    data: &DataDir,
     keyring: &Keyring,
     secret: Secret,
     text: &SecretString,
     place: KeyStorage,
 ) -> bool {
     match (text.expose_secret().trim(), place) {
-        ("", _) => {
-            let looked = keyring.look(secret.keyring_account()).await;
-            matches!(looked, InKeyring::Locked | InKeyring::Unknown)
-        }
+        ("", _) => match keyring.look(secret.keyring_account()).await {
+            InKeyring::Locked => true,
+            InKeyring::Unknown => {
+                let data = data.clone();
+                run_blocking(move || stored::has(&data, secret)).await.unwrap_or(true)
+            }
+            InKeyring::Nothing | InKeyring::Secret(_) | InKeyring::Unavailable => false,
+        },
         (_, KeyStorage::Keyring) => true,
         (_, KeyStorage::File) => false,
     }
@@ -289,7 +294,7 @@ fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
 }
 
 /// Removes a secret from the keyring and from its file, and returns those of the two that are certainly empty then. A
-/// keyring that is not there is no trouble to those who last stored this secret elsewhere. Refused, with nothing removed
+/// keyring that is not there, or does not show what it has, is no trouble to those who last stored this secret elsewhere. Refused, with nothing removed
 /// from the file, where the keyring may still hold it.
 async fn remove(
     data: &DataDir,
@@ -301,7 +306,11 @@ async fn remove(
     run_blocking(move || {
         let emptied = match removed {
             Ok(()) => vec![FROM_KEYRING, FROM_FILE],
-            Err(KeyringRemovalError::Unreachable) if !stored::has(&data, secret) => vec![FROM_FILE],
+            Err(KeyringRemovalError::Unreachable | KeyringRemovalError::Hidden)
+                if !stored::has(&data, secret) =>
+            {
+                vec![FROM_FILE]
+            }
             Err(why) => return Err(not_removed(secret, why)),
         };
         stored::strike(&data, secret);
@@ -314,7 +323,7 @@ async fn remove(
 fn not_removed(secret: Secret, why: KeyringRemovalError) -> UserError {
     let word = secret.label();
     let words = match why {
-        KeyringRemovalError::Locked => format!(
+        KeyringRemovalError::Locked | KeyringRemovalError::Hidden => format!(
             "The keyring is locked, so the {word} couldn’t be removed from it. Unlock the keyring, \
              then try again."
         ),

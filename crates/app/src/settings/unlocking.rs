@@ -35,7 +35,15 @@ impl App {
         text: &SecretString,
         place: KeyStorage,
     ) {
-        if secrets::needs_unlocking(&self.services().keyring, secret, text, place).await {
+        if secrets::needs_unlocking(
+            &self.services().data,
+            &self.services().keyring,
+            secret,
+            text,
+            place,
+        )
+        .await
+        {
             self.ask_to_unlock().await;
         }
     }

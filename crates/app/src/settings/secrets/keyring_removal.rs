@@ -6,8 +6,10 @@ use desktop::{InKeyring, Keyring, KeyringError};
 /// Why the keyring may still have a secret that it was told to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyringRemovalError {
-    /// It is locked: it has the secret, or does not show what it has.
+    /// It is locked, and has the secret.
     Locked,
+    /// It is locked, and does not show what it has.
+    Hidden,
     /// The secret is still there and nothing is locked: the keyring wants to ask its user first.
     Refused,
     /// There is no keyring, or it does not answer.
@@ -30,7 +32,8 @@ fn ensure_gone(left: &InKeyring) -> Result<(), KeyringRemovalError> {
     match left {
         InKeyring::Nothing => Ok(()),
         InKeyring::Secret(_) => Err(KeyringRemovalError::Refused),
-        InKeyring::Locked | InKeyring::Unknown => Err(KeyringRemovalError::Locked),
+        InKeyring::Locked => Err(KeyringRemovalError::Locked),
+        InKeyring::Unknown => Err(KeyringRemovalError::Hidden),
         InKeyring::Unavailable => Err(KeyringRemovalError::Unreachable),
     }
 }
@@ -45,7 +48,7 @@ mod tests {
         for (left, why) in [
             (InKeyring::Secret("sk-1".into()), KeyringRemovalError::Refused),
             (InKeyring::Locked, KeyringRemovalError::Locked),
-            (InKeyring::Unknown, KeyringRemovalError::Locked),
+            (InKeyring::Unknown, KeyringRemovalError::Hidden),
             (InKeyring::Unavailable, KeyringRemovalError::Unreachable),
         ] {
             assert_eq!(ensure_gone(&left), Err(why), "{left:?}");
