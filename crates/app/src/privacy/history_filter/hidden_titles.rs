@@ -19,7 +19,6 @@ const TITLE_ENDS: [char; 3] = ['[', ']', '\n'];
 /// A title behind the id of its conversation.
 struct TitledMention<'t> {
     id: &'t str,
-    title: &'t str,
     /// Where the title is in the text, with the `|` before it.
     place: Range<usize>,
 }
@@ -30,8 +29,8 @@ fn titled_mentions(text: &str) -> impl Iterator<Item = TitledMention<'_>> {
         let from = at + start.len();
         let rest = text.get(from..)?;
         let inside = rest.split(TITLE_ENDS).next()?;
-        let (id, title) = inside.split_once('|')?;
-        Some(TitledMention { id, title, place: from + id.len()..from + inside.len() })
+        let (id, _) = inside.split_once('|')?;
+        Some(TitledMention { id, place: from + id.len()..from + inside.len() })
     })
 }
 
@@ -50,18 +49,11 @@ pub(super) fn titled_in(rows: &[Message]) -> BTreeSet<ConversationId> {
     mentions.map(|mention| ConversationId::from(mention.id)).collect()
 }
 
-/// A title as it stands in a mention.
-pub(super) fn title_in_mention(title: &str) -> String {
-    title.replace(TITLE_ENDS, " ").replace('|', " ")
-}
-
 /// How much somebody may hear of a conversation that another one mentions.
 #[derive(Debug)]
 pub(super) struct MentionedConversation {
     /// Whether some of it is withheld.
     pub(super) is_withheld: bool,
-    /// The title that may be told in any case, as it stands in a mention: the user's first words.
-    pub(super) first_words: Option<String>,
     /// The conversations whose titles it holds.
     pub(super) mentions: BTreeSet<ConversationId>,
 }
@@ -69,8 +61,7 @@ pub(super) struct MentionedConversation {
 /// Titles that somebody may not hear.
 #[derive(Debug, Default)]
 pub(in crate::privacy) struct HiddenTitles {
-    /// The conversations, each with the title of it that may be heard.
-    conversations: BTreeMap<ConversationId, Option<String>>,
+    conversations: BTreeSet<ConversationId>,
     /// The turns that were told such a title.
     told: HashSet<TurnId>,
 }
@@ -90,11 +81,7 @@ impl HiddenTitles {
                 break;
             }
         }
-        let conversations = mentioned.into_iter().filter(|(id, _)| hidden.contains(id));
-        Self {
-            conversations: conversations.map(|(id, one)| (id, one.first_words)).collect(),
-            told: HashSet::new(),
-        }
+        Self { conversations: hidden, told: HashSet::new() }
     }
 
     /// The turns of these messages of the user that hold such a title.
@@ -127,8 +114,7 @@ impl HiddenTitles {
     }
 
     fn hide(&self, mention: &TitledMention<'_>) -> bool {
-        let hidden = self.conversations.get(&ConversationId::from(mention.id));
-        hidden.is_some_and(|first_words| first_words.as_deref() != Some(mention.title))
+        self.conversations.contains(&ConversationId::from(mention.id))
     }
 }
 
@@ -140,9 +126,7 @@ mod tests {
     fn hidden(mentioned: &[(&str, bool, Option<&str>)]) -> HiddenTitles {
         let one = |(id, is_withheld, other): &(&str, bool, Option<&str>)| {
             let mentions = other.iter().map(|id| ConversationId::from(*id)).collect();
-            let first_words = Some("what did Ann say?".to_owned());
-            let is_withheld = *is_withheld;
-            let known = MentionedConversation { is_withheld, first_words, mentions };
+            let known = MentionedConversation { is_withheld: *is_withheld, mentions };
             (ConversationId::from(*id), known)
         };
         HiddenTitles::new(mentioned.iter().map(one).collect())
@@ -158,7 +142,6 @@ mod tests {
             ),
             ("[[conversation:a|Ann|is ill]][[x]]", "[[conversation:a]][[x]]"),
             ("[[conversation:a|Ann is ill\nand so on", "[[conversation:a\nand so on"),
-            ("[[conversation:a|what did Ann say?]]", "[[conversation:a|what did Ann say?]]"),
             ("[[conversation:a]] and [[a|Ann]]", "[[conversation:a]] and [[a|Ann]]"),
         ] {
             assert_eq!(titles.cut(text), told);

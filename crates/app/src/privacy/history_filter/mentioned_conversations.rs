@@ -7,8 +7,7 @@ use std::sync::Arc;
 use protocol::{ConversationId, Message, MessagePart, Role, TurnId, UserError};
 use store::{ExportedTurn, Store};
 
-use super::hidden_titles::{HiddenTitles, MentionedConversation, title_in_mention, titled_in};
-use crate::chat::send::title_from_text;
+use super::hidden_titles::{HiddenTitles, MentionedConversation, titled_in};
 use crate::privacy::{PrivacyGuard, PrivacyView};
 use crate::support::errors::store_error;
 
@@ -64,16 +63,12 @@ impl PrivacyGuard {
         // The titles in it are judged with their own conversations.
         let titles = HiddenTitles::default();
         let heard = self.filter_messages(view, rows.clone(), told, gone, names, titles).await?;
-        let mentions = titled_in(&rows);
-        let first = heard.iter().map(Message::text).find(|text| !text.trim().is_empty());
-        let first = first.filter(|_| mentions.is_empty());
-        let first_words = first.map(|text| title_in_mention(&title_from_text(&text)));
-        Ok(MentionedConversation { is_withheld: heard != rows, first_words, mentions })
+        Ok(MentionedConversation { is_withheld: heard != rows, mentions: titled_in(&rows) })
     }
 }
 
 fn withheld_conversation() -> MentionedConversation {
-    MentionedConversation { is_withheld: true, first_words: None, mentions: BTreeSet::new() }
+    MentionedConversation { is_withheld: true, mentions: BTreeSet::new() }
 }
 
 /// The messages of a turn, each followed by the results of its calls.
