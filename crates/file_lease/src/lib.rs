@@ -35,6 +35,12 @@ pub enum LeaseError {
     Unsupported,
 }
 
+/// Whether a file or folder lies on another computer, whose programs may change it unseen. There the kernel refuses a
+/// lease with the same error as for a writer.
+pub fn is_remote(file: impl AsFd) -> bool {
+    sys::is_remote(file.as_fd())
+}
+
 /// A read lease on a file, given back when it is dropped.
 ///
 /// It belongs to the open file description: a handle that was cloned from the same one shares it.
@@ -102,7 +108,7 @@ mod sys {
         })
     }
 
-    fn is_remote(file: BorrowedFd<'_>) -> bool {
+    pub(super) fn is_remote(file: BorrowedFd<'_>) -> bool {
         // As wide as the machine's words, and signed; the numbers have 32 bits.
         let kind = fstatfs(file).map(|about| about.f_type as i128 & 0xffff_ffff);
         kind.is_ok_and(|kind| REMOTE.contains(&kind))
@@ -136,6 +142,10 @@ mod sys {
     }
 
     pub(super) fn is_leased(_file: BorrowedFd<'_>) -> bool {
+        false
+    }
+
+    pub(super) fn is_remote(_file: BorrowedFd<'_>) -> bool {
         false
     }
 

@@ -18,7 +18,6 @@ use rustix::io::Errno;
 
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::replaced_backup;
-use crate::filesystem::remote_disk::is_remote;
 use crate::{Vault, VaultError, read};
 
 /// How many old files are held at once; each is an open file.
@@ -47,10 +46,10 @@ impl ReplacedFile {
         let again = || file.try_clone().map_err(|error| io_error(path, &error));
         let lease = match ReadLease::take(again()?) {
             Ok(lease) => Some(lease),
-            Err(LeaseError::OpenForWriting) if !is_remote(file) => {
+            Err(LeaseError::OpenForWriting) => {
                 return Err(VaultError::BeingWritten { path: path.clone() });
             }
-            Err(LeaseError::OpenForWriting | LeaseError::Unsupported) => None,
+            Err(LeaseError::Unsupported) => None,
         };
         let stat =
             fs::fstat(file).map_err(|error| VaultError::from_errno("changed", path, error))?;
@@ -230,7 +229,7 @@ fn wait_for_writers(file: &File) {
 /// Whether a program has the file open for writing; `false` where nobody can tell.
 pub(crate) fn is_open_for_writing(file: &File) -> bool {
     let lease = file.try_clone().map(ReadLease::take);
-    matches!(lease, Ok(Err(LeaseError::OpenForWriting))) && !is_remote(file)
+    matches!(lease, Ok(Err(LeaseError::OpenForWriting)))
 }
 
 fn size_and_mtime(stat: &fs::Stat) -> (u64, Timestamp) {
