@@ -409,6 +409,14 @@ fn a_file_of_many_megabytes_is_not_read_and_closes() {
     assert!(config.ensure_valid().unwrap_err().message.contains("larger than 4 MiB"));
 }
 
+/// Whether a change of files in the data directory is being made.
+#[cfg(target_os = "linux")]
+fn is_locked(folder: &Path) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    fs::File::open(folder.join(".write-lock"))
+        .is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err())
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_rule_that_a_program_writes_into_the_open_file_is_kept_beside_a_change() {
@@ -418,8 +426,13 @@ fn a_rule_that_a_program_writes_into_the_open_file_is_kept_beside_a_change() {
     let open = || fs::OpenOptions::new().append(true).open(data.config_file()).expect("open");
     let mut by_hand = open();
     std::thread::scope(|scope| {
+        let folder = data.root();
         scope.spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            // The change is being made by then.
+            let begun = std::time::Instant::now();
+            while !is_locked(folder) && begun.elapsed().as_secs() < 5 {
+                std::thread::yield_now();
+            }
             by_hand.write_all(b"[private]\nnever = [\"Diary\"]\n").expect("written");
         });
         save(&config, |settings| settings.theme = Theme::Dark).expect("saved");
