@@ -26,6 +26,12 @@ const privateName = [
   ...[...press('Enter'), seeAt('dialog[open]')],
 ];
 const saving = [click('^Save as note'), see('save-answer')];
+const pastedKey = [
+  click('^Use an API key'),
+  clickAt('[type=password]'),
+  write('a key'),
+  ...press('Enter'),
+];
 const searching = [drawer, clickOn('conversation-search-field')];
 const mentioning = [
   ...[clickOn('composer'), write('@house'), seeAt('[role=option]'), ...press('Enter')],
@@ -428,10 +434,7 @@ const around: readonly Screen[] = [
       'small',
       'phone',
     ),
-    click('^Use an API key'),
-    clickAt('[type=password]'),
-    write('a key'),
-    ...press('Enter'),
+    ...pastedKey,
     see('key-news', 'works'),
   ),
   keeps(
@@ -442,10 +445,7 @@ const around: readonly Screen[] = [
       'small',
       'phone',
     ),
-    click('^Use an API key'),
-    clickAt('[type=password]'),
-    write('a key'),
-    ...press('Enter'),
+    ...pastedKey,
     see('secret-failure', 'saved'),
     click('^Use Ollama'),
     click('^Use an API key'),
