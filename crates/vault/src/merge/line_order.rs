@@ -1,7 +1,7 @@
 //! Which line stood above which, as far as the versions of a note tell.
 
-use std::cell::{Cell, LazyCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::cell::LazyCell;
+use std::collections::{HashMap, HashSet};
 
 use super::lines::SplitLines;
 
@@ -50,17 +50,16 @@ impl<'a> OrderEvidence<'a> {
         let (Some(upper), Some(lower)) = (graph.chunks(one), graph.chunks(other)) else {
             return RelativeOrder::Nothing;
         };
-        let heads = upper.iter().chain(&lower).map(|chunk| chunk.head);
-        let Some(reach) = graph.reachability(heads) else { return RelativeOrder::Nothing };
-        let is_below = |upper: &AnchoredLines<'_>| {
-            lower.iter().any(|lower| reach.is_above(lower.head, upper.head) == Some(true))
-        };
-        let is_contradicted = upper.iter().any(is_below);
-        match interleave(&reach, &upper, &lower) {
-            Some(woven) => RelativeOrder::Order(woven),
-            None if is_contradicted => RelativeOrder::NotSo,
-            None => RelativeOrder::Nothing,
+        if let Some(woven) = interleave(graph, &upper, &lower) {
+            return RelativeOrder::Order(woven);
         }
+        // The lines of each side stand below each other. So if any of the lower ones stands above
+        // one of the upper ones, the first stands above the last.
+        let is_contradicted = match (upper.last(), lower.first()) {
+            (Some(upper), Some(lower)) => graph.is_above(lower.head, upper.head) == Some(true),
+            _ => false,
+        };
+        if is_contradicted { RelativeOrder::NotSo } else { RelativeOrder::Nothing }
     }
 }
 
@@ -81,55 +80,35 @@ struct AnchoredLines<'a> {
     lines: Vec<&'a [u8]>,
 }
 
-/// From each line that no version has twice to those right below it.
+/// Which lines stand above which, as the versions show together; lines that some version has twice are
+/// left out.
+///
+/// A line leads to the lines below it in each version that has it, to those below these in other
+/// versions, and so on. Each version is a chain: who leads to one of its lines leads to all lines
+/// below that one. So it suffices to know, for each line, the first line of each version to which
+/// it leads (H. V. Jagadish, "A compression technique to materialize transitive closure", 1990).
 struct LineGraph<'a> {
-    /// The places of lines in `below`; a line that some version has twice has none.
     places: HashMap<&'a [u8], usize>,
-    below: Vec<Vec<usize>>,
-    levels: Vec<Option<usize>>,
-    /// How many steps may still be taken. A question that needs more stays open: then the sides
-    /// conflict.
-    steps_left: Cell<usize>,
-    visits: RefCell<VisitMarks>,
+    /// For each line, its position in the first version that has it.
+    positions: Vec<Position>,
+    /// For each line, the number of its circle.
+    circles: Vec<usize>,
+    /// For each circle and version, the index of the first line to which the circle leads, or
+    /// [`NOWHERE`]. Only lines count that have their position in that version.
+    first_below: Vec<u32>,
+    /// How many versions there are.
+    versions: usize,
 }
 
-/// Which lines one walk has visited. A walk does not clear the marks of the one before it: that would cost
-/// as much as the note is long, each time.
-#[derive(Default)]
-struct VisitMarks {
-    /// For each line, the last walk that visited it.
-    last_walk: Vec<u32>,
-    /// The number of the current walk; 0 before the first.
-    walk: u32,
+/// Where a line stands: in which version, and at which index among its lines.
+#[derive(Clone, Copy)]
+struct Position {
+    version: usize,
+    index: u32,
 }
 
-impl VisitMarks {
-    /// Begins a walk over `lines` lines, of which none is visited yet.
-    fn begin(&mut self, lines: usize) {
-        if self.walk == u32::MAX || self.last_walk.len() != lines {
-            *self = Self { last_walk: vec![0; lines], walk: 0 };
-        }
-        self.walk += 1;
-    }
-
-    /// Marks a line; returns whether this is its first visit in the current walk.
-    fn visit(&mut self, line: usize) -> bool {
-        let walk = self.walk;
-        self.last_walk.get_mut(line).is_some_and(|last| std::mem::replace(last, walk) != walk)
-    }
-
-    fn has_visited(&self, line: usize) -> bool {
-        self.last_walk.get(line) == Some(&self.walk)
-    }
-}
-
-/// The number of lines over which the versions are followed at most in one merge, and the
-/// additional number for each line that they have.
-const MAX_STEPS: usize = 2_000_000;
-const MAX_STEPS_PER_LINE: usize = 64;
-
-/// The number of lines at one place up to which their order is determined.
-const MAX_HEADS: usize = 4_000;
+/// More than the index of any line.
+const NOWHERE: u32 = u32::MAX;
 
 impl<'a> LineGraph<'a> {
     fn from_versions(versions: &[&SplitLines<'a>]) -> Self {
@@ -138,22 +117,79 @@ impl<'a> LineGraph<'a> {
             let mut seen = HashSet::new();
             repeated.extend(version.iter().filter(|line| !seen.insert(*line)));
         }
-        let (mut places, mut below) = (HashMap::new(), Vec::new());
-        for version in versions {
+        let (mut places, mut positions) = (HashMap::new(), Vec::new());
+        let mut below: Vec<Vec<usize>> = Vec::new();
+        for (at, version) in versions.iter().enumerate() {
             let mut above: Option<usize> = None;
-            for line in version.iter().filter(|line| !repeated.contains(line)) {
+            let told = version.iter().filter(|line| !repeated.contains(line));
+            for (line, index) in told.zip(0..NOWHERE) {
                 let place = *places.entry(line).or_insert_with(|| {
+                    positions.push(Position { version: at, index });
                     below.push(Vec::new());
                     below.len() - 1
                 });
-                if let Some(above) = above.replace(place).and_then(|above| below.get_mut(above)) {
+                let above = above.replace(place).and_then(|above| below.get_mut(above));
+                // Most versions show the same line below another.
+                if let Some(above) = above.filter(|above| !above.contains(&place)) {
                     above.push(place);
                 }
             }
         }
-        let steps = Cell::new(MAX_STEPS + below.len().saturating_mul(MAX_STEPS_PER_LINE));
-        let levels = levels(&below);
-        Self { places, below, levels, steps_left: steps, visits: RefCell::default() }
+        let mut circles = vec![0; below.len()];
+        let found = line_circles(&below);
+        for (number, circle) in found.iter().enumerate() {
+            for line in circle {
+                if let Some(of_line) = circles.get_mut(*line) {
+                    *of_line = number;
+                }
+            }
+        }
+        let mut graph =
+            Self { places, positions, circles, first_below: Vec::new(), versions: versions.len() };
+        for circle in found {
+            let row = graph.lead_down(&circle, &below);
+            graph.first_below.extend(row);
+        }
+        graph
+    }
+
+    /// The row of `first_below` of the next circle. The rows of all circles below it are there.
+    fn lead_down(&self, circle: &[usize], below: &[Vec<usize>]) -> Vec<u32> {
+        let mut first = vec![NOWHERE; self.versions];
+        for line in circle.iter().flat_map(|line| below.get(*line)).flatten() {
+            if let Some(position) = self.positions.get(*line)
+                && let Some(first) = first.get_mut(position.version)
+            {
+                *first = (*first).min(position.index);
+            }
+            for (first, further) in first.iter_mut().zip(self.below_circle_of(*line)) {
+                *first = (*first).min(*further);
+            }
+        }
+        first
+    }
+
+    /// The row of `first_below` of the circle in which a line stands; empty while there is none.
+    fn below_circle_of(&self, line: usize) -> &[u32] {
+        let row = self.circles.get(line).map(|circle| circle * self.versions);
+        row.and_then(|from| self.first_below.get(from..from + self.versions)).unwrap_or_default()
+    }
+
+    /// Whether one line stands above another; `None` when the versions do not say, or contradict
+    /// each other.
+    fn is_above(&self, one: usize, other: usize) -> Option<bool> {
+        match (self.leads_to(one, other), self.leads_to(other, one)) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    fn leads_to(&self, upper: usize, lower: usize) -> bool {
+        self.positions.get(lower).is_some_and(|lower| {
+            let first = self.below_circle_of(upper).get(lower.version);
+            first.is_some_and(|first| *first <= lower.index)
+        })
     }
 
     /// `None` when no line says where it belongs.
@@ -169,101 +205,64 @@ impl<'a> LineGraph<'a> {
         }
         Some(chunks)
     }
+}
 
-    /// Which of these lines lead down to which; `None` when that takes too long to find out.
-    fn reachability(&self, heads: impl Iterator<Item = usize>) -> Option<Reachability> {
-        let heads: BTreeMap<usize, usize> =
-            heads.collect::<BTreeSet<_>>().into_iter().zip(0..).collect();
-        if heads.len() > MAX_HEADS {
-            return None;
+/// Lines that lead to each other, together; every other line for itself. What a circle leads to comes
+/// before it. These are the strongly connected components, found as S. Rao Kosaraju does.
+fn line_circles(below: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut above: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
+    for (upper, lower) in below.iter().enumerate() {
+        for lower in lower {
+            if let Some(above) = above.get_mut(*lower) {
+                above.push(upper);
+            }
         }
-        let mut led = Vec::with_capacity(heads.len());
-        let mut visits = self.visits.borrow_mut();
-        let level_of = |place: &usize| self.levels.get(*place).copied().flatten();
-        // A walk ends at the level of the lowest head: what is below leads to no head. Where a head
-        // has no level, it may be anywhere.
-        let lowest = heads.keys().map(level_of).collect::<Option<Vec<usize>>>();
-        let lowest = lowest.and_then(|levels| levels.into_iter().max());
-        let may_lead_to_head = |place: &usize| {
-            lowest.is_none_or(|lowest| level_of(place).is_some_and(|at| at <= lowest))
-        };
-        // Used steps stay used: the next meeting must not begin again.
-        let mut steps = self.steps_left.replace(0);
-        for from in heads.keys() {
-            visits.begin(self.below.len());
-            let mut waiting = vec![*from];
-            while let Some(place) = waiting.pop() {
-                for below in self.below.get(place).into_iter().flatten() {
-                    steps = steps.checked_sub(1)?;
-                    if may_lead_to_head(below) && visits.visit(*below) {
-                        waiting.push(*below);
-                    }
+    }
+    let mut is_new = vec![true; below.len()];
+    let mut circles = Vec::new();
+    for line in lines_after_those_below(below).into_iter().rev() {
+        let (mut circle, mut waiting) = (Vec::new(), vec![line]);
+        while let Some(line) = waiting.pop() {
+            if visit(&mut is_new, line) {
+                circle.push(line);
+                waiting.extend(above.get(line).into_iter().flatten());
+            }
+        }
+        circles.extend((!circle.is_empty()).then_some(circle));
+    }
+    circles.reverse();
+    circles
+}
+
+/// All lines in the order in which a depth-first walk leaves them.
+fn lines_after_those_below(below: &[Vec<usize>]) -> Vec<usize> {
+    let mut is_new = vec![true; below.len()];
+    let mut left = Vec::with_capacity(below.len());
+    for start in 0..below.len() {
+        let lines_below = |line: usize| below.get(line).into_iter().flatten();
+        let mut way = Vec::new();
+        way.extend(visit(&mut is_new, start).then(|| (start, lines_below(start))));
+        while let Some((line, rest)) = way.last_mut() {
+            match rest.find(|next| visit(&mut is_new, **next)) {
+                Some(next) => way.push((*next, lines_below(*next))),
+                None => {
+                    left.push(*line);
+                    way.pop();
                 }
             }
-            led.push(heads.keys().map(|to| visits.has_visited(*to)).collect());
         }
-        self.steps_left.set(steps);
-        Some(Reachability { heads, reachable: led })
     }
+    left
 }
 
-/// For each line, the length of the longest way down to it. A line that stands in a circle, or below
-/// one, has none: such a line leads only to lines without a level.
-fn levels(below: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let mut unseen_above = vec![0_usize; below.len()];
-    for place in below.iter().flatten() {
-        if let Some(unseen) = unseen_above.get_mut(*place) {
-            *unseen += 1;
-        }
-    }
-    let mut longest = vec![0_usize; below.len()];
-    let mut levels = vec![None; below.len()];
-    let is_top = |(_, unseen): &(usize, &usize)| **unseen == 0;
-    let mut waiting: Vec<usize> =
-        (0..).zip(&unseen_above).filter(is_top).map(|(at, _)| at).collect();
-    while let Some(place) = waiting.pop() {
-        let level = longest.get(place).copied().unwrap_or_default();
-        if let Some(found) = levels.get_mut(place) {
-            *found = Some(level);
-        }
-        for lower in below.get(place).into_iter().flatten() {
-            let (Some(way), Some(unseen)) = (longest.get_mut(*lower), unseen_above.get_mut(*lower))
-            else {
-                continue;
-            };
-            *way = (*way).max(level + 1);
-            *unseen -= 1;
-            if *unseen == 0 {
-                waiting.push(*lower);
-            }
-        }
-    }
-    levels
-}
-
-/// Which of some lines lead down to which.
-struct Reachability {
-    /// Their places among all lines, with those among these.
-    heads: BTreeMap<usize, usize>,
-    reachable: Vec<Vec<bool>>,
-}
-
-impl Reachability {
-    /// `None` when the versions do not say, or contradict each other.
-    fn is_above(&self, one: usize, other: usize) -> Option<bool> {
-        let (one, other) = (*self.heads.get(&one)?, *self.heads.get(&other)?);
-        let leads = |from: usize, to: usize| self.reachable.get(from)?.get(to).copied();
-        match (leads(one, other)?, leads(other, one)?) {
-            (true, false) => Some(true),
-            (false, true) => Some(false),
-            _ => None,
-        }
-    }
+/// Marks a line as visited; returns whether this is the first visit.
+fn visit(is_new: &mut [bool], line: usize) -> bool {
+    is_new.get_mut(line).is_some_and(std::mem::take)
 }
 
 /// Both in the only order in which they can stand.
 fn interleave(
-    reach: &Reachability,
+    graph: &LineGraph<'_>,
     one: &[AnchoredLines<'_>],
     other: &[AnchoredLines<'_>],
 ) -> Option<Vec<u8>> {
@@ -273,7 +272,7 @@ fn interleave(
         // A line that both sides restored is one line.
         let is_same = first.head == second.head;
         let next =
-            if is_same || reach.is_above(first.head, second.head)? { &mut one } else { &mut other };
+            if is_same || graph.is_above(first.head, second.head)? { &mut one } else { &mut other };
         woven.extend(next.next().into_iter().flat_map(|chunk| &chunk.lines));
         if is_same {
             other.next();

@@ -102,6 +102,18 @@ fn a_long_note_with_lines_put_at_a_thousand_places_stands_as_it_had_been() {
 }
 
 #[test]
+fn ten_thousand_lines_put_at_one_place_by_both_sides_stand_as_they_had_been() {
+    let before: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
+    let side = |parity: usize| -> String {
+        let lines = before.lines().enumerate().filter(|(n, _)| n % 2 == parity);
+        lines.map(|(_, line)| format!("{line}\n")).collect()
+    };
+    let order = LineOrder::from_versions([before.as_bytes()]);
+    let merged = merge_in_order(b"", side(0).as_bytes(), side(1).as_bytes(), &order);
+    assert!(merged.without_conflicts().is_some_and(|text| text == before.as_bytes()));
+}
+
+#[test]
 fn versions_that_contradict_each_other_tell_the_order_of_the_lines_below() {
     let order = LineOrder::from_versions([&b"k\nl\nm\nt\np\nq\nz\n"[..], b"k\nm\nl\nt\nz\n"]);
     let merged = |base: &str, ours: &str, theirs: &str| {
