@@ -1,6 +1,6 @@
 //! Which effects count, and which were undone: an undo that was itself undone does not count.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use protocol::EffectId;
 
@@ -46,27 +46,40 @@ impl Reverts {
     /// The part of an effect that still counts, if the number of its hunks is known.
     #[must_use]
     pub fn effective_part(&self, effect: &EffectId) -> EffectivePart {
-        self.resolve_part(effect, &mut HashSet::new())
+        self.resolve_part(effect, &mut HashMap::new())
     }
 
-    fn resolve_part(&self, effect: &EffectId, asked: &mut HashSet<EffectId>) -> EffectivePart {
-        let mut gone = BTreeSet::new();
-        // No effect undoes a later one, so no effect is visited twice on the way; but wrongly
-        // stored reverts must not be followed for ever.
-        if !asked.insert(effect.clone()) {
-            return EffectivePart::Whole;
+    /// `resolved` holds the parts that are known already: effects that were undone together and redone
+    /// one by one lead to each other along very many ways.
+    fn resolve_part(
+        &self,
+        effect: &EffectId,
+        resolved: &mut HashMap<EffectId, EffectivePart>,
+    ) -> EffectivePart {
+        if let Some(part) = resolved.get(effect) {
+            return part.clone();
         }
+        // No effect undoes a later one, so none leads to itself; but wrongly stored reverts must not
+        // be followed for ever.
+        resolved.insert(effect.clone(), EffectivePart::Whole);
+        let part = self.part_without_reverts(effect, resolved);
+        resolved.insert(effect.clone(), part.clone());
+        part
+    }
+
+    fn part_without_reverts(
+        &self,
+        effect: &EffectId,
+        resolved: &mut HashMap<EffectId, EffectivePart>,
+    ) -> EffectivePart {
+        let mut gone = BTreeSet::new();
         for done in self.0.get(effect).into_iter().flatten() {
-            match (self.resolve_part(&done.by, asked), &done.hunks) {
+            match (self.resolve_part(&done.by, resolved), &done.hunks) {
                 (EffectivePart::Nothing, _) => {}
-                (_, Hunks::All) => {
-                    asked.remove(effect);
-                    return EffectivePart::Nothing;
-                }
+                (_, Hunks::All) => return EffectivePart::Nothing,
                 (_, Hunks::Some(hunks)) => gone.extend(hunks),
             }
         }
-        asked.remove(effect);
         if gone.is_empty() { EffectivePart::Whole } else { EffectivePart::Without(gone) }
     }
 }
@@ -79,5 +92,43 @@ impl Hunks {
             Self::All => true,
             Self::Some(hunks) => hunks.contains(&hunk),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EffectId, EffectivePart, Hunks, Revert, Reverts};
+
+    fn undoes<'a>(
+        by: &str,
+        effects: impl IntoIterator<Item = &'a String>,
+    ) -> impl Iterator<Item = Revert> {
+        let by = EffectId::from(by.to_owned());
+        effects.into_iter().map(move |effect| Revert {
+            by: by.clone(),
+            effect: EffectId::from(effect.clone()),
+            hunks: Hunks::All,
+        })
+    }
+
+    /// Two to the power of sixty ways lead through these reverts.
+    #[test]
+    fn sixty_edits_that_were_undone_together_and_redone_one_by_one_are_all_whole() {
+        let edits: Vec<String> = (0..60).map(|number| format!("edit {number}")).collect();
+        let mut undos = vec!["undo".to_owned()];
+        let mut reverts: Vec<Revert> = undoes("undo", &edits).collect();
+        for (number, edit) in edits.iter().enumerate() {
+            let redo = format!("redo of {edit}");
+            reverts.extend(undoes(&redo, undos.iter().chain(edits.iter().skip(number + 1))));
+            undos.push(redo);
+        }
+        let reverts = Reverts::from_reverts(reverts);
+        for edit in edits {
+            assert_eq!(reverts.effective_part(&EffectId::from(edit)), EffectivePart::Whole);
+        }
+        let gone = undos.iter().filter(|undo| {
+            reverts.effective_part(&EffectId::from(undo.to_string())) == EffectivePart::Nothing
+        });
+        assert_eq!(gone.count(), 60, "the last redo counts");
     }
 }
