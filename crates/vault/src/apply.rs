@@ -31,12 +31,11 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::apply::atomic_group::{FileAfter, IntentGroup, Outcomes};
+use crate::apply::atomic_group::{IntentGroup, Outcomes};
 use crate::apply::fault_point::with_fault_points;
 use crate::apply::missing_folders::MissingFolders;
 use crate::apply::progress::Progress;
 use crate::apply::rebase::{RetryLimit, RetryPlan};
-use crate::apply::replace::StepError;
 
 use crate::filesystem::temp_files::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::ledger::Ledger;
@@ -142,7 +141,7 @@ impl Vault {
             missing.record(&outcomes);
             record_replacements(ledger, self).await;
             // An intent that may still be open must not exist next to another one for its note.
-            if record_outcomes(ledger, &outcomes).await == LedgerRecord::Part {
+            if record_outcomes(ledger, &mut held, &outcomes).await == LedgerRecord::Part {
                 settled = LedgerRecord::Part;
                 attempts.record_attempt(outcomes, RetryPlan::default());
                 break;
@@ -183,7 +182,12 @@ impl Vault {
         let (held, staged) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         record_staged_files(ledger, &staged).await;
         let (vault, away, going) = (self.with_folder_names(), missing.clone(), progress.clone());
-        let work = move || (held, commit_all(&vault, staged, away, &going));
+        let work = move || {
+            let mut held = held;
+            let outcomes = commit_all(&vault, staged, away, &going);
+            held.unrecorded.extend(settled_intents(&outcomes));
+            (held, outcomes)
+        };
         spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)
     }
 
@@ -345,26 +349,36 @@ pub(crate) fn temp_name() -> String {
     format!("{TEMP_PREFIX}{:016x}{TEMP_SUFFIX}", fastrand::u64(..))
 }
 
-/// Stores how intents ended, but for those of which nobody knows. The notes are what counts: if the
-/// ledger does not take it, the next recovery finds the same out again.
-pub(crate) async fn record_outcomes(ledger: &dyn Ledger, outcomes: &Outcomes) -> LedgerRecord {
-    let ended = |(intent, outcome): &(Intent, Result<FileAfter, StepError>)| {
+/// How intents ended, but for those of which nobody knows.
+pub(crate) fn settled_intents(outcomes: &Outcomes) -> impl Iterator<Item = SettledIntent> {
+    outcomes.iter().filter_map(|(intent, outcome)| {
         let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |_| IntentState::Done);
         let file = outcome.as_ref().ok().copied().flatten();
-        (state != IntentState::Open).then(|| SettledIntent {
-            effect: intent.effect.clone(),
-            state,
-            file,
-        })
-    };
-    let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
+        let effect = intent.effect.clone();
+        (state != IntentState::Open).then_some(SettledIntent { effect, state, file })
+    })
+}
+
+/// Stores how these intents ended, and what was not stored yet. Where the ledger does not take it, it stays in
+/// `held`; where this process ends before, recovery goes by the notes.
+pub(crate) async fn record_outcomes(
+    ledger: &dyn Ledger,
+    held: &mut ChangeLockState,
+    outcomes: &Outcomes,
+) -> LedgerRecord {
+    let ended = &held.unrecorded;
     if !ended.is_empty()
-        && let Err(error) = with_fault_points!("settle", ledger.record_outcomes(&ended).await)
+        && let Err(error) = with_fault_points!("settle", ledger.record_outcomes(ended).await)
     {
         tracing::warn!(%error, "how changes ended could not be stored");
         return LedgerRecord::Part;
     }
-    if ended.len() == outcomes.len() { LedgerRecord::All } else { LedgerRecord::Part }
+    held.unrecorded.clear();
+    if settled_intents(outcomes).count() == outcomes.len() {
+        LedgerRecord::All
+    } else {
+        LedgerRecord::Part
+    }
 }
 
 /// Stores which notes are in another file of ours, because they were changed and then reverted with their unit. Without

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use protocol::FileId;
+use protocol::{FileId, SettledIntent};
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
@@ -62,6 +62,9 @@ pub(crate) struct ChangeLockState {
     /// Whether the ledger may hold open intents of theirs. They are settled before anything else
     /// changes: a later change of the same note would make them look as if they had not happened.
     pub(crate) unsettled: bool,
+    /// How changes ended, until the ledger has it. The notes alone do not tell: somebody may have
+    /// reverted a change by hand since, and a change that was stopped must not be made later.
+    pub(crate) unrecorded: Vec<SettledIntent>,
 }
 
 impl Vault {

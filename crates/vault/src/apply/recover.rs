@@ -1,6 +1,10 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
-use protocol::{Change, ChangeAction, ChangeKind, EffectId, FileId, Intent, NotePath};
+use std::collections::HashSet;
+
+use protocol::{
+    Change, ChangeAction, ChangeKind, EffectId, FileId, Intent, NotePath, SettledIntent,
+};
 use tokio::sync::{OwnedMutexGuard, mpsc, oneshot};
 use tokio::task::spawn_blocking;
 
@@ -11,7 +15,7 @@ use crate::apply::missing_folders::MissingFolders;
 use crate::apply::replace::{self, StepError, is_base_file, is_staged};
 use crate::apply::{
     LedgerRecord, atomic_group, execute, record_outcomes, record_replacements, replaced_backup,
-    track_changed_files,
+    settled_intents, track_changed_files,
 };
 use crate::filesystem::entry_content::EntryContent;
 use crate::filesystem::folder::is_same_file;
@@ -59,9 +63,10 @@ impl Vault {
     /// The same for a caller who changes notes already.
     pub(crate) async fn settle_open_intents(
         &self,
-        held: OwnedMutexGuard<ChangeLockState>,
+        mut held: OwnedMutexGuard<ChangeLockState>,
         ledger: &dyn Ledger,
     ) -> Result<(OwnedMutexGuard<ChangeLockState>, Recovery), ApplyError> {
+        let intents = intents_without_outcome(&mut held, ledger).await?;
         // Since the interruption somebody may have put another note there. A move or deletion
         // applies to the planned file only. An edit also applies to another file with the text it
         // was made on: after a restore from a backup all files are new.
@@ -70,8 +75,7 @@ impl Vault {
                 && intent.base.is_some_and(|base| base.born.is_some()),
             ..intent
         };
-        let intents: Vec<_> =
-            ledger.open_intents().await?.into_iter().map(keeps_to_its_file).collect();
+        let intents: Vec<_> = intents.into_iter().map(keeps_to_its_file).collect();
         let (requests, mut requested) = mpsc::unbounded_channel();
         let mut vault = self.with_folder_names();
         vault.staged_file_recorder = Some(StagedFileRecorder(requests));
@@ -88,6 +92,7 @@ impl Vault {
             }
             track_changed_files(&vault, &outcomes);
             vault.release_replaced_files();
+            held.unrecorded.extend(settled_intents(&outcomes));
             (held, outcomes)
         };
         let mut working = spawn_blocking(work);
@@ -101,8 +106,7 @@ impl Vault {
         let (mut held, outcomes) = worked.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
         record_replacements(ledger, self).await;
-        // An outcome that was not stored is determined again.
-        held.unsettled = record_outcomes(ledger, &outcomes).await != LedgerRecord::All;
+        held.unsettled = record_outcomes(ledger, &mut held, &outcomes).await != LedgerRecord::All;
         for (intent, outcome) in outcomes {
             match outcome {
                 Ok(_) => recovery.done.push(intent),
@@ -111,6 +115,25 @@ impl Vault {
         }
         Ok((held, recovery))
     }
+}
+
+/// The open intents of which only the notes tell how they ended. The ledger has the outcomes of all others
+/// when this returns.
+async fn intents_without_outcome(
+    held: &mut ChangeLockState,
+    ledger: &dyn Ledger,
+) -> Result<Vec<Intent>, ApplyError> {
+    let mut open = ledger.open_intents().await?;
+    let is_open = |ended: &SettledIntent| open.iter().any(|intent| intent.effect == ended.effect);
+    // The ledger may have an outcome although it failed to say so, and may have forgotten the change.
+    held.unrecorded.retain(is_open);
+    if !held.unrecorded.is_empty() {
+        ledger.record_outcomes(&held.unrecorded).await?;
+        let recorded: HashSet<EffectId> =
+            held.unrecorded.drain(..).map(|ended| ended.effect).collect();
+        open.retain(|intent| !recorded.contains(&intent.effect));
+    }
+    Ok(open)
 }
 
 /// Lets the ledger store which file recovery makes ready for a change, before it gets the note's name: a

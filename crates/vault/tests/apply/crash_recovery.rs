@@ -17,7 +17,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-use protocol::{Change, IntentState};
+use protocol::{Change, ChangeAction, IntentState};
 use support::stops::{NAMES, OPENED, OPENS, SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::ledger::LedgerError;
@@ -417,4 +417,57 @@ fn a_change_whose_end_was_not_stored_is_not_made_again_after_its_revert() {
         folder.vault().recover(&ledger).await.unwrap();
     });
     assert_eq!(folder.read("notes/a.md").unwrap(), b"old");
+}
+
+/// Makes `changes` with a ledger that cannot store how they end, lets `after` happen to the notes, and
+/// settles.
+fn settle_after(folder: &Folder, changes: Vec<Change>, after: impl FnOnce()) -> Vec<IntentState> {
+    let vault = folder.vault();
+    let ledger = LedgerFullAfterIntents { ledger: MemoryLedger::default(), refuses: true.into() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let applied = vault.apply(order(changes), &ledger).await.unwrap();
+        assert!(applied.problems.is_empty(), "{:?}", applied.problems);
+        assert!(ledger.ledger.states().iter().all(|state| *state == IntentState::Open));
+        after();
+        vault.settle(&ledger).await.unwrap();
+    });
+    ledger.ledger.states()
+}
+
+#[test]
+fn a_change_that_the_user_reverted_before_its_end_was_stored_is_not_made_again() {
+    let _one = faults();
+    let folder = before();
+    let act = ChangeAction::Trash { before: b"old".to_vec() };
+    let gone = Change { path: path("notes/a.md"), act };
+    let states = settle_after(&folder, vec![gone], || {
+        let trashed = fs::read_dir(folder.root.join(".trash")).unwrap().next().unwrap().unwrap();
+        fs::rename(trashed.path(), folder.root.join("notes/a.md")).unwrap();
+    });
+    assert_eq!((states, folder.read("notes/a.md")), (vec![IntentState::Done], Some(b"old".into())));
+
+    let folder = before();
+    let states = settle_after(&folder, vec![replace("notes/a.md", "old", "new")], || {
+        fs::write(folder.root.join("notes/a.md"), "old").unwrap();
+    });
+    assert_eq!((states, folder.read("notes/a.md")), (vec![IntentState::Done], Some(b"old".into())));
+}
+
+#[test]
+fn a_change_that_was_stopped_is_not_made_later_because_its_end_was_not_stored() {
+    let _one = faults();
+    let folder = before();
+    let vault = folder.vault();
+    let ledger = LedgerFullAfterIntents { ledger: MemoryLedger::default(), refuses: true.into() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let stopped = vault::Progress::default();
+        stopped.stop();
+        let applied = vault.apply_until(&stopped, order(changes()), &ledger).await.unwrap();
+        assert_eq!(applied.problems.len(), 2);
+        vault.settle(&ledger).await.unwrap();
+    });
+    assert_eq!(ledger.ledger.states(), [IntentState::Failed; 2]);
+    assert_eq!(folder.names(), before().names());
 }
