@@ -17,7 +17,7 @@ use crate::compaction::{CompactionResult, SummaryTrigger};
 use crate::context::tokens::TokenCalibrations;
 use crate::titles::{self, TitleOutcome};
 use crate::tool_api::registry::ToolRegistry;
-use active_sessions::{Aside, Look, ServiceInner};
+use active_sessions::{BackgroundRequest, MeasurementStart, ServiceInner};
 pub use parts::ServiceParts;
 
 /// How many conversations work at once; the turns of more wait.
@@ -81,21 +81,21 @@ impl LlmService {
     }
 
     /// Stops the turn that runs in the conversation, or the one that is about to begin. An apply
-    /// under way is finished first; no other effect follows. A queue that could not go on is looked
-    /// at again at once. What is done for a conversation that rests is stopped too.
+    /// under way is finished first; no other effect follows. A queue that could not go on is tried
+    /// again at once. An idle task of the conversation is stopped too.
     pub fn stop(&self, conversation: &ConversationId) {
         self.inner.stop_turn(conversation);
     }
 
-    /// Puts the earlier messages of a conversation together, however long it is; `turn` is its last
+    /// Summarizes the earlier messages of a conversation, however long it is; `turn` is its last
     /// one and has ended. A message that comes meanwhile, and [`stop`](Self::stop), end it. Refused
     /// while a turn runs.
     pub async fn summarize(&self, turn: &OpenTurn) -> Result<SummarizeOutcome, UserError> {
-        let Some(rest) = self.inner.begin_idle_task(&turn.conversation) else {
+        let Some(task) = self.inner.begin_idle_task(&turn.conversation) else {
             let busy = "An answer is being written. Summarize when it is complete.";
             return Err(UserError::new(ErrorCode::Busy, busy));
         };
-        match idle::compact_idle(&self.inner, turn, &rest, SummaryTrigger::Asked).await {
+        match idle::compact_idle(&self.inner, turn, &task, SummaryTrigger::Asked).await {
             Some(made) => made.map(|made| match made {
                 CompactionResult::Room => SummarizeOutcome::Done,
                 CompactionResult::NoModel => SummarizeOutcome::NoModel,
@@ -111,43 +111,46 @@ impl LlmService {
     /// itself. Waits for idle tasks of the conversation; a message that comes meanwhile ends it.
     pub async fn measure(&self, turn: &OpenTurn) -> Result<(), UserError> {
         loop {
-            match self.inner.begin_look(&turn.conversation) {
-                Look::Begun(rest) => return idle::measure(&self.inner, turn, &rest).await,
-                Look::After(over) => over.cancelled().await,
-                Look::Needless => return Ok(()),
+            match self.inner.start_measurement(&turn.conversation) {
+                MeasurementStart::Started(task) => {
+                    return idle::measure(&self.inner, turn, &task).await;
+                }
+                MeasurementStart::WaitFor(finished) => finished.cancelled().await,
+                MeasurementStart::NotNeeded => return Ok(()),
             }
         }
     }
 
-    /// Asks for a title of a conversation, in one request; `turn` is its last one that ended. Only
-    /// while nothing else is done: a message in any conversation ends it, so that nobody waits for
-    /// it.
+    /// Asks for a title of a conversation, in one request; `turn` is its last one that ended. Runs only
+    /// while no turn and no idle task runs: a message in any conversation ends it, so that nobody
+    /// waits for it.
     pub async fn suggest_title(
         &self,
         turn: &OpenTurn,
         wanted: TitleRequest,
     ) -> Result<TitleOutcome, UserError> {
-        let Some(aside) = self.inner.begin_background(Some(&turn.conversation)) else {
+        let Some(request) = self.inner.begin_background(Some(&turn.conversation)) else {
             return Ok(TitleOutcome::Disturbed);
         };
-        let _over = aside.over.drop_guard();
-        let asked = aside
-            .undisturbed
+        let _finished = request.finished.drop_guard();
+        let asked = request
+            .cancelled
             .run_until_cancelled(titles::request_title(&self.inner, turn, wanted))
             .await;
         self.inner.parts.policy.idle_finished(turn);
         asked.unwrap_or(Ok(TitleOutcome::Disturbed))
     }
 
-    /// Resolves when nothing was done for any conversation during `wait`, or the service ends.
+    /// Resolves when no turn, idle task or background request ran during `wait`, or the service ends.
     pub async fn wait_until_idle_for(&self, wait: Duration) {
         let ServiceInner { parts, .. } = &*self.inner;
         while !parts.cancel.is_cancelled() {
             self.wait_until_all_idle().await;
-            let Some(Aside { undisturbed, .. }) = self.inner.begin_background(None) else {
+            let Some(BackgroundRequest { cancelled, .. }) = self.inner.begin_background(None)
+            else {
                 continue;
             };
-            if tokio::time::timeout(parts.time_scale.scale(wait), undisturbed.cancelled())
+            if tokio::time::timeout(parts.time_scale.scale(wait), cancelled.cancelled())
                 .await
                 .is_err()
             {
@@ -156,8 +159,7 @@ impl LlmService {
         }
     }
 
-    /// Resolves when no turn of any conversation runs or is queued to run, and nothing is done for
-    /// one that rests.
+    /// Resolves when no turn of any conversation runs or is queued to run, and no idle task runs.
     async fn wait_until_all_idle(&self) {
         while let Some(over) = self.inner.current_work() {
             over.cancelled().await;
@@ -172,11 +174,11 @@ impl LlmService {
         }
     }
 
-    /// Resolves when nothing is done for the conversation while it rests.
+    /// Resolves when no idle task of the conversation runs.
     pub async fn wait_until_idle_task_done(&self, conversation: &ConversationId) {
-        let rest = self.inner.sessions().idle.get(conversation).cloned();
-        if let Some(rest) = rest {
-            rest.finished.cancelled().await;
+        let task = self.inner.sessions().idle.get(conversation).cloned();
+        if let Some(task) = task {
+            task.finished.cancelled().await;
         }
     }
 

@@ -1,5 +1,4 @@
-//! The work under way: the sessions of conversations, the tasks for those that rest, and the request that runs while
-//! nothing else does.
+//! The work under way: the sessions of conversations, idle tasks, and the background request.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,47 +21,47 @@ pub(crate) struct ServiceInner {
 
 #[derive(Default)]
 pub(super) struct ActiveSessions {
-    /// Conversations that have work.
+    /// Conversations with a turn that runs or is queued.
     pub(super) working: HashMap<ConversationId, ConversationSession>,
     /// Conversations whose queue could not go on.
     pub(super) retries: HashMap<ConversationId, QueueRetry>,
-    /// Conversations that rest while something is done for them.
+    /// Conversations without a turn, for which an idle task runs.
     pub(super) idle: HashMap<ConversationId, IdleTask>,
-    /// The request that runs while nothing else is done.
-    pub(super) background: Option<Aside>,
+    /// Runs only while there is neither a session nor an idle task.
+    pub(super) background: Option<BackgroundRequest>,
 }
 
-/// Something is asked while nothing else is done.
+/// A request that runs while no conversation has a turn or an idle task.
 #[derive(Debug, Clone)]
-pub(super) struct Aside {
+pub(super) struct BackgroundRequest {
     /// The conversation that it is about; `None` for a request about none.
     pub(super) about: Option<ConversationId>,
-    /// Is cancelled when something else is done.
-    pub(super) undisturbed: CancellationToken,
-    /// Is cancelled when nothing is asked any more.
-    pub(super) over: CancellationToken,
-}
-
-/// Whether a conversation that rests can be looked at.
-pub(super) enum Look {
-    /// It can, until this is disturbed.
-    Begun(IdleTask),
-    /// Something is done for it until then.
-    After(CancellationToken),
-    /// It works, or the service ends.
-    Needless,
-}
-
-/// Something is done for a conversation that rests.
-#[derive(Debug, Clone)]
-pub(crate) struct IdleTask {
-    /// Is cancelled when the conversation has work.
-    pub(crate) cancelled: CancellationToken,
-    /// Is cancelled when nothing is done any more.
+    /// Is cancelled when a turn or an idle task begins, or the service ends.
+    pub(super) cancelled: CancellationToken,
+    /// Is cancelled when the request has ended.
     pub(super) finished: CancellationToken,
 }
 
-/// A conversation that has work.
+/// Whether the context of a conversation can be measured.
+pub(super) enum MeasurementStart {
+    /// It can, until the task is cancelled.
+    Started(IdleTask),
+    /// Another task of the conversation runs until this is cancelled.
+    WaitFor(CancellationToken),
+    /// A turn runs, which measures by itself, or the service ends.
+    NotNeeded,
+}
+
+/// A task for a conversation that has no turn.
+#[derive(Debug, Clone)]
+pub(crate) struct IdleTask {
+    /// Is cancelled when a turn of the conversation or another idle task of it begins.
+    pub(crate) cancelled: CancellationToken,
+    /// Is cancelled when the task has ended.
+    pub(super) finished: CancellationToken,
+}
+
+/// A conversation with a turn that runs or is queued.
 pub(super) struct ConversationSession {
     /// Stops the turn that runs, or the next one when none has begun.
     pub(super) stop: CancellationToken,
@@ -72,11 +71,11 @@ pub(super) struct ConversationSession {
     pub(super) woken: bool,
 }
 
-/// The queue of a conversation could not go on, and is looked at again.
+/// A conversation whose queue could not go on, and is tried again.
 pub(super) struct QueueRetry {
     /// Stops the turn that begins next.
     pub(super) stop: CancellationToken,
-    /// Is cancelled when the conversation is looked at before its time.
+    /// Is cancelled when the queue is tried before its time.
     pub(super) over: CancellationToken,
 }
 
@@ -108,55 +107,60 @@ impl ServiceInner {
         SessionExit::Yes(self.replace_idle_task(&mut sessions, conversation))
     }
 
-    /// Begins an idle task of a conversation; `None` while it works.
+    /// Begins an idle task of a conversation; `None` while a turn of it runs or is queued.
     pub(super) fn begin_idle_task(&self, conversation: &ConversationId) -> Option<IdleTask> {
         let mut sessions = self.sessions();
-        let rests = !sessions.working.contains_key(conversation);
-        rests.then(|| self.replace_idle_task(&mut sessions, conversation))
+        let has_no_turn = !sessions.working.contains_key(conversation);
+        has_no_turn.then(|| self.replace_idle_task(&mut sessions, conversation))
     }
 
-    /// Is cancelled when something is over that is done now; `None` when nothing is, or the service
-    /// ends: what rests then stays where it is.
+    /// Is cancelled when one of the sessions or idle tasks ends; `None` when there are none, or the
+    /// service ends.
     pub(super) fn current_work(&self) -> Option<CancellationToken> {
         let sessions = self.sessions();
         let working = sessions.working.values().map(|session| &session.ended);
-        let mut all = working.chain(sessions.idle.values().map(|rest| &rest.finished));
+        let mut all = working.chain(sessions.idle.values().map(|task| &task.finished));
         all.next().filter(|_| !self.parts.cancel.is_cancelled()).cloned()
     }
 
-    /// Something is asked while nothing else is done; `None` while something is.
-    pub(super) fn begin_background(&self, about: Option<&ConversationId>) -> Option<Aside> {
+    /// Begins a background request in place of the one that runs; `None` while there is a session or
+    /// an idle task.
+    pub(super) fn begin_background(
+        &self,
+        about: Option<&ConversationId>,
+    ) -> Option<BackgroundRequest> {
         let mut sessions = self.sessions();
         if !sessions.working.is_empty() || !sessions.idle.is_empty() {
             return None;
         }
         cancel_background(&mut sessions);
-        let (undisturbed, over) = (self.parts.cancel.child_token(), CancellationToken::new());
-        let aside = Aside { about: about.cloned(), undisturbed, over };
-        sessions.background = Some(aside.clone());
-        Some(aside)
+        let (cancelled, finished) = (self.parts.cancel.child_token(), CancellationToken::new());
+        let request = BackgroundRequest { about: about.cloned(), cancelled, finished };
+        sessions.background = Some(request.clone());
+        Some(request)
     }
 
-    /// A look at a conversation begins. What is asked meanwhile about another one goes on: the look is
-    /// short.
-    pub(super) fn begin_look(&self, conversation: &ConversationId) -> Look {
+    /// Begins to measure the context of a conversation. A background request about another conversation
+    /// goes on: measuring is short.
+    pub(super) fn start_measurement(&self, conversation: &ConversationId) -> MeasurementStart {
         let mut sessions = self.sessions();
         if self.parts.cancel.is_cancelled() || sessions.working.contains_key(conversation) {
-            return Look::Needless;
+            return MeasurementStart::NotNeeded;
         }
-        if let Some(rest) = sessions.idle.get(conversation) {
-            return Look::After(rest.finished.clone());
+        if let Some(task) = sessions.idle.get(conversation) {
+            return MeasurementStart::WaitFor(task.finished.clone());
         }
-        let about = |aside: &&Aside| aside.about.as_ref() == Some(conversation);
-        if let Some(aside) = sessions.background.as_ref().filter(about)
-            && !aside.over.is_cancelled()
+        let is_about_it =
+            |request: &&BackgroundRequest| request.about.as_ref() == Some(conversation);
+        if let Some(request) = sessions.background.as_ref().filter(is_about_it)
+            && !request.finished.is_cancelled()
         {
-            return Look::After(aside.over.clone());
+            return MeasurementStart::WaitFor(request.finished.clone());
         }
-        Look::Begun(self.resting(&mut sessions, conversation))
+        MeasurementStart::Started(self.insert_idle_task(&mut sessions, conversation))
     }
 
-    /// One thing at a time is done for a conversation that rests.
+    /// A conversation has one idle task at a time; a new one cancels the one before it.
     fn replace_idle_task(
         &self,
         sessions: &mut ActiveSessions,
@@ -164,18 +168,22 @@ impl ServiceInner {
     ) -> IdleTask {
         cancel_idle_task(sessions, conversation);
         cancel_background(sessions);
-        self.resting(sessions, conversation)
+        self.insert_idle_task(sessions, conversation)
     }
 
-    fn resting(&self, sessions: &mut ActiveSessions, conversation: &ConversationId) -> IdleTask {
-        let disturbed = self.parts.cancel.child_token();
-        let rest = IdleTask { cancelled: disturbed, finished: CancellationToken::new() };
-        sessions.idle.insert(conversation.clone(), rest.clone());
-        rest
+    fn insert_idle_task(
+        &self,
+        sessions: &mut ActiveSessions,
+        conversation: &ConversationId,
+    ) -> IdleTask {
+        let cancelled = self.parts.cancel.child_token();
+        let task = IdleTask { cancelled, finished: CancellationToken::new() };
+        sessions.idle.insert(conversation.clone(), task.clone());
+        task
     }
 
-    /// Nothing is done for it any more. What was disturbed has been replaced or removed already.
-    pub(crate) fn rested(&self, conversation: &ConversationId, task: &IdleTask) {
+    /// Ends an idle task. One that was cancelled has been replaced or removed already.
+    pub(crate) fn finish_idle_task(&self, conversation: &ConversationId, task: &IdleTask) {
         let mut sessions = self.sessions();
         if !task.cancelled.is_cancelled() {
             sessions.idle.remove(conversation);
@@ -201,7 +209,7 @@ impl ServiceInner {
 /// Whether nothing was announced while the task looked.
 #[derive(Debug)]
 pub(crate) enum SessionExit {
-    /// Nothing was: the conversation rests.
+    /// Nothing was; the idle task has begun.
     Yes(IdleTask),
     No,
 }
@@ -213,13 +221,13 @@ fn remove_session(sessions: &mut ActiveSessions, conversation: &ConversationId) 
 }
 
 pub(super) fn cancel_background(sessions: &mut ActiveSessions) {
-    if let Some(aside) = sessions.background.take() {
-        aside.undisturbed.cancel();
+    if let Some(request) = sessions.background.take() {
+        request.cancelled.cancel();
     }
 }
 
 pub(super) fn cancel_idle_task(sessions: &mut ActiveSessions, conversation: &ConversationId) {
-    if let Some(rest) = sessions.idle.remove(conversation) {
-        rest.cancelled.cancel();
+    if let Some(task) = sessions.idle.remove(conversation) {
+        task.cancelled.cancel();
     }
 }

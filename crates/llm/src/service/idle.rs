@@ -1,4 +1,4 @@
-//! Puts the earlier messages of a conversation together while no turn of it runs.
+//! Summarizes the earlier messages of a conversation, and measures its context, while no turn of it runs.
 
 use protocol::{OpenTurn, UserError};
 
@@ -8,8 +8,8 @@ use crate::context::window_usage::Filling;
 use crate::ports::turn_policy::{TurnEvent, TurnSetup};
 use crate::service::active_sessions::{IdleTask, ServiceInner};
 
-/// Does so when it is needed, or was asked for; `None` when it was disturbed. `turn` is the last one
-/// of the conversation, and has ended.
+/// Summarizes earlier messages when that is needed, or was asked for; `None` when the task was
+/// cancelled. `turn` is the last one of the conversation, and has ended.
 pub(crate) async fn compact_idle(
     service: &ServiceInner,
     turn: &OpenTurn,
@@ -18,7 +18,7 @@ pub(crate) async fn compact_idle(
 ) -> Option<Result<CompactionResult, UserError>> {
     let made = task.cancelled.run_until_cancelled(compact(service, turn, trigger)).await;
     service.parts.policy.idle_finished(turn);
-    service.rested(&turn.conversation, task);
+    service.finish_idle_task(&turn.conversation, task);
     made
 }
 
@@ -54,8 +54,8 @@ async fn compact(
     Ok(made)
 }
 
-/// Tells how full the context window is; `turn` is the last one of the conversation, and has ended. Told
-/// is nothing when it was disturbed.
+/// Tells how full the context window is; `turn` is the last one of the conversation, and has ended. A
+/// task that was cancelled tells nothing.
 pub(crate) async fn measure(
     service: &ServiceInner,
     turn: &OpenTurn,
@@ -67,7 +67,7 @@ pub(crate) async fn measure(
     });
     let measured = measured.await;
     service.parts.policy.idle_finished(turn);
-    service.rested(&turn.conversation, task);
+    service.finish_idle_task(&turn.conversation, task);
     measured.unwrap_or(Ok(()))
 }
 

@@ -18,8 +18,8 @@ pub(crate) async fn run_session(
     health: QueueHealth,
 ) {
     match run_queued_turns(&service, &conversation, health).await {
-        Ok((Some(turn), rest)) => run_idle_task(&service, &turn, &rest).await,
-        Ok((None, rest)) => service.rested(&conversation, &rest),
+        Ok((Some(turn), task)) => run_idle_task(&service, &turn, &task).await,
+        Ok((None, task)) => service.finish_idle_task(&conversation, &task),
         Err(SessionEnd::Leaves) => service.end_session(&conversation),
         Err(SessionEnd::TriesAgain) => service.retry_session_later(conversation).await,
     }
@@ -39,7 +39,7 @@ async fn run_queued_turns(
             SessionStep::Ran(turn, HistoryWeight::Heavy) => heavy = Some(turn),
             SessionStep::Ran(_, HistoryWeight::Light) => heavy = None,
             SessionStep::Again => {}
-            SessionStep::Left(rest) => return Ok((heavy, rest)),
+            SessionStep::Left(task) => return Ok((heavy, task)),
         }
     }
 }
@@ -96,7 +96,7 @@ async fn next_step(
     }
     let Some(turn) = begun else {
         return Ok(match service.end_session_if_idle(conversation) {
-            SessionExit::Yes(rest) => SessionStep::Left(rest),
+            SessionExit::Yes(task) => SessionStep::Left(task),
             SessionExit::No => SessionStep::Again,
         });
     };
