@@ -133,7 +133,7 @@ fn merge_below_frontmatter(
         }
     }
     let (ours, mut theirs) = (in_ours.to_vec(), in_theirs.to_vec());
-    // Whoever takes theirs has a line end behind it too.
+    // Text follows their frontmatter, so it must end with a line break.
     if !theirs.is_empty() && !theirs.ends_with(b"\n") && !merged.bytes.is_empty() {
         theirs.push(b'\n');
     }
