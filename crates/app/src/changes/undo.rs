@@ -3,9 +3,9 @@
 //! `vault::undo::plan_undo` plans on the effects of `Store::effects_in_scope` that are not undone yet, on the ledger
 //! and on the notes as they are. The result is a change set like any other and goes through `Vault::apply`; the tables `own_set`
 //! and `undoing` record it. Redo undoes the set of the undo; of edits of one note that were undone together, `redo_request` makes
-//! again those that it is about. `turn_scope` leaves moves of other turns when one turn is undone; `rewritten_links` records
-//! the links in edits of other turns that the undo of a move rewrites. `restored_links` rewrites links in lines that come
-//! back, to notes that have another place since.
+//! again those that it is about, each by itself where not all of them can be. `turn_scope` leaves moves of other turns when one
+//! turn is undone; `rewritten_links` records the links in edits of other turns that the undo of a move rewrites.
+//! `restored_links` rewrites links in lines that come back, to notes that have another place since.
 
 mod answers;
 mod conflicts;
@@ -80,6 +80,9 @@ impl App {
         open.reapply_effect(effect).await
     }
 }
+
+/// The plan of an undo, its conflicts in words, and the change sets of its effects.
+type PlannedUndo = (UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>);
 
 /// The request for whole effects.
 fn request_for(action: UndoAction, effects: impl IntoIterator<Item = EffectId>) -> UndoRequest {
@@ -171,7 +174,8 @@ impl VaultSession {
         let (mut undone, mut wanted) = (nothing_undone(), request.clone());
         let mut unanswered = Vec::new();
         for tries in 1.. {
-            let (plan, conflicts, sets) = self.plan_undo(&wanted, action).await?;
+            let (asked, planned) = self.plan_undo_or_edits(&wanted, action).await?;
+            let (plan, conflicts, sets) = planned;
             touched.extend(sets);
             undone.conflicts = conflicts;
             undone.left = 0;
@@ -198,7 +202,7 @@ impl VaultSession {
                 break;
             }
             self.drop_undone(&mut wanted).await?;
-            unanswered.extend(dropped_conflicts(&undone.conflicts, request, &wanted));
+            unanswered.extend(dropped_conflicts(&undone.conflicts, &asked, &wanted));
             if wanted.effects.is_empty() {
                 undone.conflicts.clear();
                 break;
@@ -238,13 +242,29 @@ impl VaultSession {
         Ok(sets)
     }
 
-    /// The plan of the undo on the notes as they are, its conflicts in words, and the change sets of its
-    /// effects.
+    /// Plans on the notes as they are. Where a redo can undo only a part of a change that had undone several edits, the
+    /// plan is for a request about each of these edits: the one that is returned with it.
+    async fn plan_undo_or_edits(
+        &self,
+        request: &UndoRequest,
+        action: UndoAction,
+    ) -> Result<(UndoRequest, PlannedUndo), UserError> {
+        let planned = self.plan_undo(request, action).await?;
+        let one_by_one = match action {
+            UndoAction::Redo => self.redo_one_by_one(request, &planned.0).await?,
+            UndoAction::Undo | UndoAction::Reapply => None,
+        };
+        let Some(one_by_one) = one_by_one else { return Ok((request.clone(), planned)) };
+        let planned = self.plan_undo(&one_by_one, action).await?;
+        Ok((one_by_one, planned))
+    }
+
+    /// Plans on the notes as they are.
     async fn plan_undo(
         &self,
         request: &UndoRequest,
         action: UndoAction,
-    ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
+    ) -> Result<PlannedUndo, UserError> {
         self.plan_with_answer(request, action, None).await
     }
 
@@ -254,7 +274,7 @@ impl VaultSession {
         request: &UndoRequest,
         action: UndoAction,
         answer: Option<ConflictAnswer>,
-    ) -> Result<(UndoPlan, Vec<UndoConflict>, Vec<ChangeSetId>), UserError> {
+    ) -> Result<PlannedUndo, UserError> {
         let mut ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
         let sets =
@@ -383,12 +403,13 @@ const fn is_stopped(error: &VaultError) -> bool {
 /// The conflicts about edits that were to be made again, and that what is left of the request is not about.
 fn dropped_conflicts(
     conflicts: &[UndoConflict],
-    request: &UndoRequest,
+    asked: &UndoRequest,
     left: &UndoRequest,
 ) -> Vec<UndoConflict> {
     let is_dropped = |conflict: &&UndoConflict| {
-        request.redone_hunks(&conflict.effect).is_some()
-            && left.redone_hunks(&conflict.effect).is_none()
+        let undid = asked.redone.iter().filter(|(_, edits)| edits.contains_key(&conflict.effect));
+        let mut undid = undid.map(|(by, _)| by).peekable();
+        undid.peek().is_some() && undid.all(|by| !left.effects.contains_key(by))
     };
     conflicts.iter().filter(is_dropped).cloned().collect()
 }

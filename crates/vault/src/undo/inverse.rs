@@ -25,6 +25,7 @@ use super::{
 use crate::names::name_key::name_key;
 
 /// Plans the undo of the effects of one unit, on top of the changes that are planned already.
+#[derive(Clone)]
 pub(super) struct UndoPlanner<'a> {
     ledger: &'a LedgerView,
     request: &'a UndoRequest,
@@ -115,7 +116,10 @@ impl<'a> UndoPlanner<'a> {
             return self.reapply(place, effect);
         }
         if let Some(edits) = self.request.redone.get(&effect.id) {
-            return self.redo_edits(effect, edits);
+            return match self.request.whole_first.contains(&effect.id) {
+                true => self.redo_whole_first(place, effect, edits),
+                false => self.redo_edits(effect, edits),
+            };
         }
         match effect.kind {
             ChangeKind::Create => self.invert_creation(place, effect),

@@ -18,7 +18,8 @@ pub struct UndoPlan {
     pub unit: HashSet<NotePath>,
     /// The effects that are undone, at least in part.
     pub undone: Vec<UndoneEffect>,
-    /// The edits that are made again, at least in part, while others stay undone that were undone with them.
+    /// The edits that are made again, at least in part, while others stay undone that were undone with them. If the change
+    /// that had undone them is in `undone` too, their lines are those that it removed.
     pub redone: Vec<RedoneEffect>,
     /// The effects that cannot be undone without a guess.
     pub conflicts: Vec<EffectConflict>,

@@ -12,8 +12,11 @@ pub struct UndoRequest {
     /// The requested effects, and the hunks of each.
     pub effects: BTreeMap<EffectId, Hunks>,
     /// For requested effects that undid several edits of one note, the edits to make again and how much of each; the
-    /// others stay undone. Those effects are not undone as a whole.
+    /// others stay undone. Those effects are not undone as a whole, but for those in `whole_first`.
     pub redone: BTreeMap<EffectId, BTreeMap<EffectId, Hunks>>,
+    /// Effects in `redone` that are undone as a whole. If only a part of one can be undone, its edits are made again one
+    /// by one, provided that the note gets the same text.
+    pub whole_first: BTreeSet<EffectId>,
     /// Whether they are undone or reapplied.
     pub direction: UndoDirection,
 }
@@ -42,7 +45,8 @@ impl UndoRequest {
     #[must_use]
     pub fn undo(effects: impl IntoIterator<Item = EffectId>) -> Self {
         let effects = effects.into_iter().map(|effect| (effect, Hunks::All)).collect();
-        Self { effects, redone: BTreeMap::new(), direction: UndoDirection::Back }
+        let (redone, whole_first) = (BTreeMap::new(), BTreeSet::new());
+        Self { effects, redone, whole_first, direction: UndoDirection::Back }
     }
 
     /// As much of an edit as is to be made again.

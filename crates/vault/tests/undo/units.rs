@@ -2,10 +2,10 @@
 
 mod many_effects;
 
-use protocol::{Change, EffectId, TurnId};
+use protocol::{Change, ContentHash, EffectId, TurnId};
 use vault::undo::{Hunks, UndoPlan, UndoRequest, plan_undo};
 
-use crate::cases::{back, world};
+use crate::cases::{back, edit, world};
 use crate::simulation::{SimulatedVault, bytes, path};
 
 /// Plans the undo of everything in the ledger.
@@ -86,6 +86,40 @@ fn edit_that_is_redone_with_a_move_belongs_to_it_and_another_stays_undone() {
     assert_eq!(unit(&plan), ["a.md", "links.md"]);
     assert_eq!((&plan.redone[0].effect, &plan.redone[0].by), (&all[1], &undid[0]));
     assert_eq!(world.notes[&links].lines, [63, 7, 61]);
+}
+
+#[test]
+fn edits_are_redone_one_by_one_where_a_part_is_in_conflict_and_the_text_is_the_same() {
+    let apart = [[10, 2, 3, 4, 5], [10, 2, 3, 4, 50]];
+    let in_one_line = [[10, 2, 30, 4, 5], [11, 2, 30, 4, 5]];
+    let (no_conflict, conflict) = ([1, 2, 3, 4, 5], [1, 2, 3, 4, 51]);
+    // The effects are the two edits, and the undo of both.
+    for (edits, is_stored, now, after, redone, asked) in [
+        (apart, true, no_conflict, [10, 2, 3, 4, 50], vec![], vec![]),
+        (apart, true, conflict, [10, 2, 3, 4, 51], vec![0], vec![1]),
+        (apart, false, conflict, [10, 2, 3, 4, 51], vec![], vec![2]),
+        // One by one, the second edit would be made again on the line that the user wrote.
+        (in_one_line, true, [10, 2, 3, 4, 5], [10, 2, 30, 4, 5], vec![], vec![2]),
+    ] {
+        let mut world = world();
+        let edits = edits.map(|after| edit(&mut world, &after));
+        back(&mut world, &UndoRequest::undo(edits.clone()));
+        assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+        world.notes.get_mut(&path("a.md")).unwrap().lines = now.to_vec();
+        if !is_stored {
+            world.ledger[1].before = Some(ContentHash::of(b"no longer stored"));
+        }
+        let by = world.ledger[2].id.clone();
+        let mut request = UndoRequest::undo([by.clone()]);
+        request.redone.insert(by.clone(), edits.map(|edit| (edit, Hunks::All)).into());
+        request.whole_first.insert(by);
+        let plan = back(&mut world, &request);
+        assert_eq!(world.notes[&path("a.md")].lines, after);
+        let made: Vec<_> = plan.redone.iter().map(|one| world.position(&one.effect)).collect();
+        let left: Vec<_> = plan.conflicts.iter().map(|one| world.position(&one.effect)).collect();
+        assert_eq!((made, left), (redone, asked), "{plan:?}");
+        assert_eq!(world.position(&plan.undone[0].effect), 2);
+    }
 }
 
 /// The effects that are undone with one of them.

@@ -4,7 +4,7 @@
 use std::fs;
 
 use protocol::ConversationId;
-use protocol::changes::history::UndoScope;
+use protocol::changes::history::{ChangeStatus, UndoScope};
 use testkit::{Reply, ScriptedModel};
 
 use super::applied_sets;
@@ -263,6 +263,40 @@ async fn lines_that_are_made_again_lead_to_a_note_that_was_moved_since() {
         // The control: a word that is no link.
         let now = format!("{}\n\nb\n\nC\n", text.replace("[[Plan]]", "[[Roadmap]]"));
         assert_eq!(home.notes.read("Log.md"), now);
+        running.quit().await;
+    }
+}
+
+/// One of two edits of the note is in conflict. A move between them is no reason to lead the other to an old place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_of_one_of_two_edits_that_is_made_again_leads_to_a_note_that_was_moved_since() {
+    for is_move_between in [true, false] {
+        let notes =
+            [("Plan.md", "# Plan\n"), ("Else.md", "# Else\n"), ("Log.md", "first\n\nb\n\nlast\n")];
+        let between = is_move_between.then(|| move_to("Else.md", "Other.md"));
+        let mut calls = vec![edit("Log.md", "first", "See [[Plan]].")];
+        calls.extend(between);
+        calls.extend([edit("Log.md", "last", "LAST"), move_to("Plan.md", "Roadmap.md")]);
+        let (home, running, _model) = app_with_calls(&notes, calls).await;
+        let edited = accepted_message(&running).await;
+        if is_move_between {
+            accepted_message(&running).await;
+        }
+        running.send_and_wait(Some(&edited), "Please").await;
+        accept_all(&running, &edited).await;
+        assert_eq!(home.notes.read("Log.md"), "See [[Plan]].\n\nb\n\nLAST\n");
+        undo_message(&running, &edited).await;
+        accepted_message(&running).await;
+        home.notes.write("Log.md", "first\n\nb\n\nby hand\n");
+
+        let scope = UndoScope::Conversation { conversation: edited };
+        let redone = running.app.redo(&scope).await.expect("as far as it goes");
+        assert_eq!((redone.conflicts.len(), redone.left), (1, 0), "{redone:?}");
+        assert_eq!(home.notes.read("Log.md"), "See [[Roadmap]].\n\nb\n\nby hand\n");
+        let changes = applied_sets(&running).await.into_iter().rev().flat_map(|set| set.notes);
+        let of_log = changes.filter(|change| change.path.as_str() == "Log.md");
+        let standings: Vec<_> = of_log.map(|change| change.standing).take(2).collect();
+        assert_eq!(standings, [ChangeStatus::Stands, ChangeStatus::Undone], "{is_move_between}");
         running.quit().await;
     }
 }

@@ -3,14 +3,17 @@
 
 use std::fs;
 
-use protocol::ConversationId;
-use protocol::changes::history::{ChangeStatus, UndoAction, UndoResult, UndoScope};
+use protocol::changes::history::{AppliedNote, ChangeStatus, UndoAction, UndoResult, UndoScope};
+use protocol::{ConversationId, Mode};
 use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
 use super::applied_sets;
+use super::second_plan::edit;
 use crate::changes::undo_identity::{answer, only_conflict};
-use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
+use crate::harness::test_app::{
+    RunningApp, TestHome, home_with_key, settings_with_model, with_mode,
+};
 
 const NOTE: &str = "A.md";
 const STANDS: ChangeStatus = ChangeStatus::Stands;
@@ -74,10 +77,14 @@ impl EditedNote {
         UndoScope::Conversation { conversation: self.conversation.clone().expect("a message") }
     }
 
-    /// An edit, by its place among all of them, the oldest first.
+    /// All changes of the note, the oldest first.
+    async fn changes(&self) -> Vec<AppliedNote> {
+        applied_sets(&self.running).await.into_iter().rev().flat_map(|set| set.notes).collect()
+    }
+
+    /// An edit, by its place among all of them.
     async fn edit(&self, place: usize) -> UndoScope {
-        let set = applied_sets(&self.running).await.into_iter().rev().nth(place).expect("a set");
-        UndoScope::Effect { effect: set.notes[0].effect.clone(), hunks: Vec::new() }
+        UndoScope::Effect { effect: self.changes().await[place].effect.clone(), hunks: Vec::new() }
     }
 
     async fn undo_all(&self) {
@@ -105,8 +112,8 @@ impl EditedNote {
 
     /// How the first edits stand, as many as are listed, with the text of the note.
     async fn assert_state<const N: usize>(&self, text: &str, standings: [ChangeStatus; N]) {
-        let sets = applied_sets(&self.running).await.into_iter().rev().take(N);
-        let found: Vec<_> = sets.map(|set| set.notes[0].standing).collect();
+        let changes = self.changes().await;
+        let found: Vec<_> = changes.iter().take(N).map(|change| change.standing).collect();
         assert_eq!((self.read().as_str(), found.as_slice()), (text, standings.as_slice()));
     }
 }
@@ -117,6 +124,19 @@ const LAST: (&str, &str) = ("last", "LAST");
 async fn note_after_two_edits() -> EditedNote {
     let note = EditedNote::start(&text("first", "last"), &[FIRST, LAST], &[]).await;
     assert_eq!(note.read(), text("FIRST", "LAST"));
+    note
+}
+
+/// The same edits, made by two calls of one answer.
+async fn note_after_two_calls() -> EditedNote {
+    let calls = [FIRST, LAST].map(|(old, new)| edit(NOTE, old, new));
+    let model = ScriptedModel::start(vec![Reply::calls(calls.into()), Reply::text("Done.")]).await;
+    let before = text("first", "last");
+    let home = home_with_key(&[(NOTE, before.as_str())]);
+    let running = home.open(with_mode(settings_with_model(&model), Mode::Auto)).await;
+    let conversation = Some(running.send_and_wait(None, "change [[A]]").await);
+    let note = EditedNote { home, model, running, conversation };
+    note.assert_state(&text("FIRST", "LAST"), [STANDS, STANDS]).await;
     note
 }
 
@@ -131,6 +151,29 @@ async fn a_line_that_the_user_wrote_is_kept_though_it_is_that_of_an_edit_that_st
         assert_eq!(note.read(), text("FIRST", "LAST"));
         note.assert_nothing_to_redo(place).await;
         note.running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_edits_that_are_redone_the_one_in_conflict_stays_undone_until_the_answer() {
+    let changed_last = (text("first", "by hand"), text("FIRST", "by hand"), [STANDS, UNDONE]);
+    let changed_first = (text("by hand", "last"), text("by hand", "LAST"), [UNDONE, STANDS]);
+    for (place, (by_hand, redone, standings)) in [changed_last, changed_first].iter().enumerate() {
+        for note in [note_after_two_edits().await, note_after_two_calls().await] {
+            note.undo_all().await;
+            note.write(by_hand);
+            let asked = note.running.app.redo(&note.all()).await.expect("as far as it goes");
+            let [conflict] = asked.conflicts.as_slice() else { panic!("{asked:?}") };
+            note.assert_state(redone, *standings).await;
+            // The one that is back is undone and redone by itself.
+            note.undo(&note.edit(place).await).await;
+            note.assert_state(by_hand, [UNDONE, UNDONE]).await;
+            note.redo(place).await;
+            note.assert_state(redone, *standings).await;
+            note.running.app.resolve_conflict(conflict).await.expect("answered");
+            note.assert_state(&text("FIRST", "LAST"), [STANDS, STANDS]).await;
+            note.running.quit().await;
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Conflicts of an undo in the user's words.
 
+use std::collections::HashSet;
+
 use protocol::changes::history::{ConflictingLines, UndoAction, UndoConflict};
-use protocol::{Change, ChangeKind, NotePath};
+use protocol::{Change, ChangeKind, EffectId, NotePath};
 use vault::undo::{EffectConflict, EffectConflictReason, Hunks, UndoPlan, UndoneEffect};
 use vault::{Applied, Vault, VaultError};
 
@@ -111,7 +113,10 @@ pub(super) fn refused_conflicts(
         path: redone.path.clone(),
         hunks: redone.hunks.clone(),
     });
-    let all: Vec<UndoneEffect> = plan.undone.iter().cloned().chain(redone).collect();
+    // The edits tell more than the change that had undone them.
+    let by_edits: HashSet<&EffectId> = plan.redone.iter().map(|redone| &redone.by).collect();
+    let undone = plan.undone.iter().filter(|undone| !by_edits.contains(&undone.effect)).cloned();
+    let all: Vec<UndoneEffect> = undone.chain(redone).collect();
     let told = |is_meant: fn(&VaultError) -> bool| {
         let about = move |undoing: &UndoneEffect| {
             let is_its =

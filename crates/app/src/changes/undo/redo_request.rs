@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use protocol::changes::history::AppliedBy;
 use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
-use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoRequest};
+use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest};
 
 use super::rewritten_links::are_links_of_undone_moves;
 use super::turn_scope::{hunks_to_undo, unit_of};
@@ -148,6 +148,37 @@ impl VaultSession {
         Ok(redone)
     }
 
+    /// The request in which the edits that a change undid together are made again one by one, if there are several and a
+    /// plan of the request undoes only a part of that change; `None` if there is no such change. Recorded as a part of it,
+    /// all of these edits would be listed as undone, or all as made again.
+    pub(super) async fn redo_one_by_one(
+        &self,
+        request: &UndoRequest,
+        plan: &UndoPlan,
+    ) -> Result<Option<UndoRequest>, UserError> {
+        let in_conflict: HashSet<&EffectId> =
+            plan.conflicts.iter().map(|conflict| &conflict.effect).collect();
+        let undone = plan.undone.iter().map(|undone| &undone.effect);
+        let partly: HashSet<&EffectId> = undone.filter(|by| in_conflict.contains(by)).collect();
+        if partly.is_empty() {
+            return Ok(None);
+        }
+        let mut undid: BTreeMap<EffectId, BTreeMap<EffectId, Hunks>> = BTreeMap::new();
+        let rows = self.store.reverts().await.map_err(store_error)?;
+        for row in rows.into_iter().filter(|row| partly.contains(&row.by)) {
+            let hunks = row.hunks.map_or(Hunks::All, Hunks::Some);
+            undid.entry(row.by).or_default().insert(row.effect, hunks);
+        }
+        undid.retain(|_, edits| edits.len() > 1);
+        if undid.is_empty() {
+            return Ok(None);
+        }
+        let mut one_by_one = request.clone();
+        one_by_one.whole_first.extend(undid.keys().cloned());
+        one_by_one.redone.extend(undid);
+        Ok(Some(one_by_one))
+    }
+
     /// Whether these are the hunks of one edit, and more than one.
     async fn is_edit_in_several_places(
         &self,
@@ -182,7 +213,7 @@ impl VaultSession {
     /// again in part stays for an answer of the user.
     pub(super) async fn drop_undone(&self, request: &mut UndoRequest) -> Result<(), UserError> {
         let standings = effective_changes(&self.store).await?;
-        let UndoRequest { effects, redone, direction } = request;
+        let UndoRequest { effects, redone, direction, .. } = request;
         for (id, asked) in std::mem::take(effects) {
             // What is reapplied was not undone, and edits that are made again have hunks of their own.
             let is_by_hunks = *direction == UndoDirection::Back && !redone.contains_key(&id);

@@ -60,7 +60,10 @@ fn restored_notes<'p>(
     let is_step = |(_, effect): &(usize, &Effect)| PathStep::of_effect(effect).is_some();
     let steps: Vec<usize> = (0..).zip(effects).filter(is_step).map(|(at, _)| at).collect();
     let undone = plan.undone.iter().map(|undone| (&undone.effect, &undone.path));
-    let redone = plan.redone.iter().map(|redone| (&redone.effect, &redone.path));
+    // The lines of edits that are made again with the change that had undone them are those that it removed.
+    let all_undone: HashSet<&EffectId> = plan.undone.iter().map(|undone| &undone.effect).collect();
+    let redone = plan.redone.iter().filter(|redone| !all_undone.contains(&redone.by));
+    let redone = redone.map(|redone| (&redone.effect, &redone.path));
     let mut edits: HashMap<&NotePath, BTreeSet<usize>> = HashMap::new();
     for (effect, path) in undone.chain(redone) {
         if let Some(at) = positions.get(effect) {

@@ -11,6 +11,31 @@ use crate::merge::{DiffHunk, HunkSide, LineOrder, MergeConflict, assemble, hunks
 use crate::undo::{EffectConflictReason, Hunks, RedoneEffect};
 
 impl UndoPlanner<'_> {
+    /// Undoes the undo of several edits as a whole. If only a part of that is possible, the edits are made again one by
+    /// one instead, so that each is recorded by itself; but only where the note gets the same text: that of an edit may
+    /// be no longer stored, or have links to where notes were before a move.
+    pub(super) fn redo_whole_first(
+        &mut self,
+        place: usize,
+        by: &Effect,
+        edits: &BTreeMap<EffectId, Hunks>,
+    ) {
+        let (mut whole, mut one_by_one) = (self.clone(), self.clone());
+        whole.invert_edit(place, by);
+        one_by_one.redo_edits(by, edits);
+        let is_partial =
+            whole.undone.len() > self.undone.len() && whole.conflicts.len() > self.conflicts.len();
+        let asked = one_by_one.conflicts.get(self.conflicts.len()..).unwrap_or_default();
+        let is_same = one_by_one.planned == whole.planned
+            && one_by_one.redone.len() > self.redone.len()
+            && !asked.is_empty()
+            && asked.iter().all(|one| one.why == EffectConflictReason::Changed);
+        *self = match is_partial && is_same {
+            true => Self { undone: whole.undone, ..one_by_one },
+            false => whole,
+        };
+    }
+
     /// Makes some of the edits again that `by` undid, oldest first.
     pub(super) fn redo_edits(&mut self, by: &Effect, edits: &BTreeMap<EffectId, Hunks>) {
         let position = |(edit, hunks)| Some((self.ledger.position_of(edit)?, hunks));
