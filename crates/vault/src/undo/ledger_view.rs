@@ -326,7 +326,7 @@ impl LedgerView {
     }
 
     /// Every effect on the note, before and after, oldest first. Where somebody moved it without us its file
-    /// leads on. Another note that had the path before or has it since is left out.
+    /// leads on. Another note that had its path or its name in the trash before, or has it since, is left out.
     fn effects_on_note(&self, place: usize) -> Vec<(usize, &Effect)> {
         let Some(effect) = self.effects.get(place) else { return Vec::new() };
         let mut found = self.effects_before(place, effect);
@@ -349,6 +349,8 @@ impl LedgerView {
                 found.push((at, later));
                 (here, file) = (later.path.clone(), file_left(later));
                 trashed = name_in_trash(later);
+            } else if later.trashed.as_deref() == trashed {
+                trashed = None;
             }
             if (is_its || later.kind == ChangeKind::RenameFolder)
                 && let Some(target) = &later.target

@@ -130,6 +130,8 @@ fn later_of_all(ledger: &LedgerView, place: usize) -> Vec<usize> {
             found.push(at);
             (here, file) = (later.path.clone(), file_left(later));
             trashed = name_in_trash(later);
+        } else if later.trashed.as_deref() == trashed {
+            trashed = None;
         }
         if (is_its || later.kind == ChangeKind::RenameFolder)
             && let Some(target) = &later.target
@@ -182,6 +184,47 @@ fn ledger_of(mut effects: Vec<Effect>, successions: Vec<(FileId, FileId)>) -> Le
         ledger.add_succession(FileReplacement { from, to });
     }
     ledger
+}
+
+/// A note that went to the trash as `a`, or was restored from there.
+fn by_trash(kind: ChangeKind, path: &str, inode: u64) -> Effect {
+    let file = Some(FileId { inode, born: Some(1) });
+    let is_restored = kind == ChangeKind::Create;
+    Effect {
+        id: EffectId::from(""),
+        change_set: ChangeSetId::from("set"),
+        conversation: None,
+        turn: TurnId::from("turn"),
+        call: CallId::from("call"),
+        unit: None,
+        kind,
+        path: NotePath::parse(path).unwrap(),
+        target: None,
+        trashed: Some("a".to_owned()),
+        before: None,
+        after: None,
+        base: file.filter(|_| !is_restored),
+        file: file.filter(|_| is_restored),
+        at: None,
+        purged: None,
+    }
+}
+
+#[test]
+fn a_note_that_is_restored_under_a_name_of_the_trash_is_the_last_one_that_went_there() {
+    use ChangeKind::{Create, Trash};
+    let on_note = |effects: &[Effect], place| {
+        let ledger = ledger_of(effects.to_vec(), Vec::new());
+        let found = ledger.effects_on_note(place);
+        found.into_iter().map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    // The user emptied the trash between.
+    let twice = [by_trash(Trash, "a", 1), by_trash(Trash, "f/a", 2), by_trash(Create, "f/a", 3)];
+    assert_eq!(on_note(&twice, 0), [0]);
+    assert_eq!(on_note(&twice, 1), [1, 2]);
+    assert_eq!(on_note(&twice, 2), [1, 2]);
+    let once = [by_trash(Trash, "a", 1), by_trash(Create, "a", 3)];
+    assert_eq!(on_note(&once, 0), [0, 1], "the control");
 }
 
 proptest! {
