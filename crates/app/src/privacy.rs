@@ -42,6 +42,7 @@ use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use history_filter::SameRulesTurns;
 use history_filter::hidden_titles::HiddenTitles;
+use history_filter::mentioned_turn_cache::MentionedTurnCache;
 use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;
@@ -325,7 +326,8 @@ impl PrivacyGuard {
         }
         let mark = view.fingerprint_with(&gone);
         let names = self.planned_names(&view, &rows).await?;
-        let titles = self.hidden_titles(&view, &rows).await?;
+        let cache = self.mentioned_turn_cache(turn);
+        let titles = self.hidden_titles(&view, &rows, &cache).await?;
         Ok((self.filter_messages(&view, rows, told, gone, names, titles).await?, mark))
     }
 
@@ -341,7 +343,7 @@ impl PrivacyGuard {
         let told = self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
         let names = self.planned_names(&view, &rows).await?;
-        let titles = self.hidden_titles(&view, &rows).await?;
+        let titles = self.hidden_titles(&view, &rows, &MentionedTurnCache::default()).await?;
         let heard = self.filter_messages(&view, rows.clone(), told, gone, names, titles).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))

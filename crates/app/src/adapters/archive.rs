@@ -1,6 +1,9 @@
 //! Implements `tools::ports::conversation_archive`: ended conversations, from the store.
 
-use std::collections::BTreeSet;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -96,26 +99,46 @@ impl ConversationArchive for StoreArchive {
 }
 
 impl StoreArchive {
+    /// Newest first. The conversations that a query leaves out take no place of others: how many were found would
+    /// tell of them.
     async fn ended_conversations(
         &self,
         limit: u32,
         query: Option<&str>,
     ) -> Result<Vec<ArchivedConversation>, ArchiveError> {
-        let rows = self.store.ended_conversations(limit, query).await.map_err(archive_error)?;
-        let mut all = Vec::new();
-        for row in rows {
-            let id = &row.conversation.id;
-            let (history, withheld) = self.visible_messages(id).await?;
-            let sources = self.sources(id).await?;
-            // That it was found would tell what is in it.
-            if withheld == Redaction::Nothing || query.is_none() {
-                all.push(ArchivedConversation {
-                    sources,
-                    ..to_archive_entry(row, &history, withheld)
-                });
+        let (mut all, mut seen) = (Vec::new(), HashSet::new());
+        let (places, mut count) = (as_length(limit), limit);
+        while all.len() < places {
+            let rows = self.store.ended_conversations(count, query).await.map_err(archive_error)?;
+            let are_all = rows.len() < as_length(count);
+            for row in rows {
+                if all.len() < places && seen.insert(row.conversation.id.clone()) {
+                    all.extend(self.visible_entry(row, query).await?);
+                }
             }
+            if are_all {
+                break;
+            }
+            count = count.saturating_mul(2);
         }
         Ok(all)
+    }
+
+    /// The entry of a conversation, as those hear it who run now; `None` where a query found one of which something
+    /// is withheld.
+    async fn visible_entry(
+        &self,
+        row: EndedConversation,
+        query: Option<&str>,
+    ) -> Result<Option<ArchivedConversation>, ArchiveError> {
+        let id = &row.conversation.id;
+        let (history, withheld) = self.visible_messages(id).await?;
+        // That it was found would tell what is in it.
+        if withheld == Redaction::Something && query.is_some() {
+            return Ok(None);
+        }
+        let sources = self.sources(id).await?;
+        Ok(Some(ArchivedConversation { sources, ..to_archive_entry(row, &history, withheld) }))
     }
 
     async fn sources(&self, id: &ConversationId) -> Result<BTreeSet<Source>, ArchiveError> {
@@ -195,6 +218,10 @@ fn add_strings(value: Value, told: &mut Vec<String>) {
         Value::Object(fields) => fields.into_iter().for_each(|(_, value)| add_strings(value, told)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+fn as_length(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 fn archive_error(error: StoreError) -> ArchiveError {

@@ -7,6 +7,8 @@ pub(crate) mod ledger;
 pub(crate) mod notes;
 pub(crate) mod pending_overlay;
 pub(crate) mod questions;
+#[cfg(test)]
+pub(crate) mod stored_conversations;
 pub(crate) mod transcript;
 pub(crate) mod turn_cache;
 pub(crate) mod turn_policy;

@@ -9,6 +9,7 @@
 
 pub(super) mod hidden_titles;
 mod mentioned_conversations;
+pub(super) mod mentioned_turn_cache;
 mod withheld_results;
 
 use std::borrow::Cow;

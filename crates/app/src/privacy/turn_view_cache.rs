@@ -9,6 +9,7 @@ use std::sync::Arc;
 use protocol::{Message, NotePath, Privacy, Timestamp, TurnId, UserError};
 use vault::PrivacyFilter;
 
+use super::history_filter::mentioned_turn_cache::MentionedTurnCache;
 use super::replaced_notes::by_file_clock;
 use super::{PrivacyGuard, PrivacyView};
 use crate::support::blocking::run_blocking;
@@ -252,11 +253,12 @@ pub(super) struct TurnViews {
     pub(super) of_request: Arc<PrivacyView>,
     /// The newest one, by which its tools were answered.
     newest: Arc<PrivacyView>,
+    pub(super) mentioned_turn_cache: Arc<MentionedTurnCache>,
 }
 
 impl TurnViews {
     pub(super) fn new(view: Arc<PrivacyView>) -> Self {
-        Self { of_request: Arc::clone(&view), newest: view }
+        Self { of_request: Arc::clone(&view), newest: view, mentioned_turn_cache: Arc::default() }
     }
 }
 

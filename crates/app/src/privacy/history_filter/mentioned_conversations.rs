@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use protocol::{ConversationId, Message, MessagePart, Role, TurnId, UserError};
-use store::{ExportedTurn, Store};
+use protocol::{ConversationId, Message, TurnId, UserError};
+use store::Store;
 
 use super::hidden_titles::{HiddenTitles, MentionedConversation, titled_in};
+use super::mentioned_turn_cache::MentionedTurnCache;
 use crate::privacy::{PrivacyGuard, PrivacyView};
 use crate::support::errors::store_error;
 
@@ -15,11 +16,13 @@ use crate::support::errors::store_error;
 const MAX_CONVERSATIONS: usize = 32;
 
 impl PrivacyGuard {
-    /// The titles in the messages of the user that are hidden at this view.
+    /// The titles in the messages of the user that are hidden at this view. `cache` may be used again at any other
+    /// view.
     pub(in crate::privacy) async fn hidden_titles(
         &self,
         view: &Arc<PrivacyView>,
         rows: &[Message],
+        cache: &MentionedTurnCache,
     ) -> Result<HiddenTitles, UserError> {
         let Some(store) = self.effect_history.get().filter(|_| !view.hides_nothing()) else {
             return Ok(HiddenTitles::default());
@@ -31,7 +34,7 @@ impl PrivacyGuard {
                 continue;
             }
             let one = match judged.len() < MAX_CONVERSATIONS {
-                true => self.mentioned_conversation(view, store, &id).await?,
+                true => self.mentioned_conversation(view, store, &id, cache).await?,
                 false => withheld_conversation(),
             };
             left.extend(one.mentions.iter().cloned());
@@ -43,49 +46,43 @@ impl PrivacyGuard {
         Ok(titles.told_to(told))
     }
 
+    /// The messages of mentioned conversations that are kept for a turn; none for one that neither runs nor is replayed.
+    pub(in crate::privacy) fn mentioned_turn_cache(
+        &self,
+        turn: &TurnId,
+    ) -> Arc<MentionedTurnCache> {
+        let state = self.state();
+        let cache = state.views_of(turn).map(|views| Arc::clone(&views.mentioned_turn_cache));
+        cache.unwrap_or_default()
+    }
+
     /// A conversation as this view shows it. One that was deleted counts as withheld.
     async fn mentioned_conversation(
         &self,
         view: &Arc<PrivacyView>,
         store: &Store,
         id: &ConversationId,
+        cache: &MentionedTurnCache,
     ) -> Result<MentionedConversation, UserError> {
         let outline = store.conversation_outline(id).await.map_err(store_error)?;
         let Some(outline) = outline else { return Ok(withheld_conversation()) };
-        let turns = store.exported_turns(&outline.turns).await.map_err(store_error)?;
-        let rows: Vec<Message> = turns.into_iter().flat_map(messages_with_results).collect();
+        let stored = cache.messages(store, &outline.turns).await?;
+        let rows: Vec<Message> = stored.iter().flat_map(|turn| turn.iter()).cloned().collect();
         let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
         let turns: Vec<&TurnId> = turns.into_iter().collect();
         let sources = store.turn_sources(&turns).await.map_err(store_error)?;
         let told = self.with_planned_notes(view, &rows, &sources).await?;
         let gone = self.missing_in_rows(view, &rows, &told.all).await?;
         let names = self.planned_names(view, &rows).await?;
+        let mentions = titled_in(&rows);
         // The titles in it are judged with their own conversations.
         let titles = HiddenTitles::default();
-        let heard = self.filter_messages(view, rows.clone(), told, gone, names, titles).await?;
-        Ok(MentionedConversation { is_withheld: heard != rows, mentions: titled_in(&rows) })
+        let heard = self.filter_messages(view, rows, told, gone, names, titles).await?;
+        let is_withheld = !heard.iter().eq(stored.iter().flat_map(|turn| turn.iter()));
+        Ok(MentionedConversation { is_withheld, mentions })
     }
 }
 
 fn withheld_conversation() -> MentionedConversation {
     MentionedConversation { is_withheld: true, mentions: BTreeSet::new() }
-}
-
-/// The messages of a turn, each followed by the results of its calls.
-fn messages_with_results(turn: ExportedTurn) -> Vec<Message> {
-    let ExportedTurn { messages, calls, .. } = turn;
-    let mut rows = Vec::new();
-    for message in messages {
-        let made = calls.iter().filter(|call| call.message == message.id);
-        let results = made.filter_map(|call| {
-            let (output, is_error) = (call.output.clone()?, call.is_error);
-            Some(MessagePart::Result { call: call.call.clone(), output, is_error })
-        });
-        let parts: Vec<MessagePart> = results.collect();
-        let has_results = !parts.is_empty();
-        let results = has_results.then(|| Message { role: Role::User, parts, ..message.clone() });
-        rows.push(message);
-        rows.extend(results);
-    }
-    rows
 }
