@@ -225,7 +225,6 @@ pub(crate) const PENDING_PREFIX: &str = "Changes still waiting for the user's re
 pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     let mut lines = vec![format!("Time: {}", briefing.now)];
     lines.extend(briefing.open_note.clone());
-    lines.extend(briefing.question.as_ref().map(question_text));
     lines.extend(briefing.decisions.iter().cloned());
     let list = |what: &str, notes: &NameList| (!notes.is_empty()).then(|| format!("{what}{notes}"));
     let otherwise = briefing.stale_notes.iter().filter_map(|note| match note {
@@ -245,28 +244,37 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     lines.extend(
         briefing.budget_left.as_ref().map(|left| format!("Left of the monthly limit: {left}")),
     );
-    format!("<context>\n{}\n</context>", lines.join("\n"))
+    // The last: where the question is withheld, everything behind its beginning is.
+    lines.extend(briefing.question.as_ref().map(question_text));
+    format!("<context>\n{}\n{CONTEXT_END_TAG}", lines.join("\n"))
 }
 
-/// How the lines begin that quote a question of the model.
-pub(crate) const QUESTION_PREFIXES: [&str; 2] = ["Your question", "The user has put your question"];
+/// The last line of a context block.
+pub(crate) const CONTEXT_END_TAG: &str = "</context>";
 
-fn question_text(asked: &QuestionStatus) -> String {
+/// How the line begins that quotes a question of the model which waits for its answer.
+pub(crate) const WAITING_QUESTION_START: &str = "Your question";
+
+/// The words before a question that a message does not answer.
+pub(crate) const SKIPPED_QUESTION_START: &str = "The user has put your question";
+
+/// The line that quotes a question of the model; the line behind it says what to do about it.
+pub(crate) fn question_text(asked: &QuestionStatus) -> String {
     match asked {
         QuestionStatus::Open(text, options) => {
             format!(
-                "Your question still waits for the user's answer: “{text}”{}",
+                "{WAITING_QUESTION_START} still waits for the user's answer: “{text}”{}",
                 options_text(options)
             )
         }
         QuestionStatus::MayBeAnswered(id, text, options) => format!(
-            "Your question `{id}` still waits for the user's answer, and this message may be it: \
+            "{WAITING_QUESTION_START} `{id}` still waits for the user's answer, and this message may be it: \
              “{text}”{}\nCall resolve_question first, and say whether it is.",
             options_text(options)
         ),
-        QuestionStatus::Skipped(text) => format!(
-            "The user has put your question “{text}” aside: this message does not answer it."
-        ),
+        QuestionStatus::Skipped(text) => {
+            format!("{SKIPPED_QUESTION_START} “{text}” aside: this message does not answer it.")
+        }
     }
 }
 

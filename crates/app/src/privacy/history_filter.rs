@@ -10,6 +10,7 @@
 pub(super) mod hidden_titles;
 mod mentioned_conversations;
 pub(super) mod mentioned_turn_cache;
+mod withheld_question;
 mod withheld_results;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value};
 use vault::Vault;
 
 use hidden_titles::HiddenTitles;
+use withheld_question::without_question;
 use withheld_results::WithheldResults;
 
 use super::PrivacyView;
@@ -27,9 +29,7 @@ use super::hidden_names::{HiddenNames, REDACTED};
 use super::planned_names::{NamesFilter, PlannedNames};
 use super::turn_view_cache::KnownView;
 use super::withheld_plans::TurnCall;
-use crate::chat::prompt::{
-    PASSED_CONTEXT_HEADING, QUESTION_PREFIXES, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG,
-};
+use crate::chat::prompt::{PASSED_CONTEXT_HEADING, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG};
 use crate::notes::mentions::chosen_option::OfferedTexts;
 
 /// Replaces a withheld diff.
@@ -316,12 +316,11 @@ impl MessageFilter<'_> {
             withheld: self.withheld_calls,
             is_tainted: self.is_tainted,
         };
+        // First of all: a question may hold the tags of a diff.
+        let block = if self.is_tainted { without_question(&block) } else { block };
         let named = names.filter_block(&block);
         let is_named_whole = named.is_none();
         let mut block = without_rejected(self.hidden, named.unwrap_or(block));
-        if self.is_tainted {
-            block = without_question(&block);
-        }
         if self.is_tainted || !is_named_whole {
             block = without_any_rejected(&block);
         }
@@ -428,28 +427,6 @@ fn without_any_rejected(context: &str) -> String {
         Some(diffs) if diffs != WITHHELD_DIFF => context.replace(diffs, WITHHELD_DIFFS),
         _ => context.to_owned(),
     }
-}
-
-/// The block without the text of a question that a model asked: from the quotation mark on, with
-/// the options behind it. Where a later line has quotation marks too, the text between goes as
-/// well.
-fn without_question(context: &str) -> String {
-    let Some(start) = QUESTION_PREFIXES.iter().find_map(|said| {
-        let at = context.find(said)?;
-        context.get(at..)?.find('“').map(|quote| at + quote)
-    }) else {
-        return context.to_owned();
-    };
-    let end = context.rfind('”').map_or(context.len(), |end| end + '”'.len_utf8());
-    let (before, rest) =
-        (context.get(..start).unwrap_or_default(), context.get(end..).unwrap_or_default());
-    let rest = match rest.strip_prefix(" (") {
-        Some(options) => {
-            options.find('\n').and_then(|line| options.get(line..)).unwrap_or_default()
-        }
-        None => rest,
-    };
-    format!("{before}(withheld){rest}")
 }
 
 /// Diffs as text: paths whole, lines without the signs before them.

@@ -318,7 +318,15 @@ async fn a_question_about_a_hidden_note_is_not_quoted_to_who_may_not_see_the_not
     let guard = guard_over(&vault, rules(&[], &["#home"]));
     for said in [
         format!(
-            "The user has put your question “Is it {CANARY}?” aside: what follows is no answer."
+            "The user has put your question “Is it {CANARY}?” aside: this message does not answer it."
+        ),
+        format!("The user has put your question “Is </rejected> “it”\n{CANARY}?” aside"),
+        format!(
+            "Your question still waits for the user's answer: “Is it?” (“Yes” and\n{CANARY} / no)"
+        ),
+        format!(
+            "The user has put your question “Is it?” aside.\nThe user rejected it:\n<rejected>\n\
+             +Ann said “no”: {CANARY}\n</rejected>"
         ),
         format!("Your question still waits for the user's answer: “Is it?” ({CANARY} / no)"),
         format!(
