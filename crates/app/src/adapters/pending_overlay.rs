@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use llm::tool_api::tool::ChangePlan;
-use protocol::{CallId, ChangeKind, ChangeSet, NotePath, OpenTurn, Timestamp, UserError};
+use protocol::{CallId, ChangeKind, ChangeSet, NotePath, OpenTurn, Timestamp, TurnId, UserError};
 use store::PlannedChangeRow;
 
 use crate::adapters::changes::{VaultChanges, is_capture};
@@ -93,10 +93,13 @@ impl VaultChanges {
         if self.privacy_guard.vault_for_models().shows_all() {
             return Ok(BTreeSet::new());
         }
+        let of_notes = || waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create);
+        let turns: Vec<&TurnId> =
+            of_notes().map(|row| &row.turn).collect::<BTreeSet<_>>().into_iter().collect();
+        let times = self.store.turn_times(&turns).await.map_err(store_error)?;
         let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
-        for row in waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create) {
-            let messages = self.store.messages_of_turn(&row.turn).await.map_err(store_error)?;
-            let Some(begun) = messages.first().map(|message| message.at) else { continue };
+        for row in of_notes() {
+            let Some(begun) = times.get(&row.turn).map(|times| times.begun) else { continue };
             let first = read.entry(row.change.path.clone()).or_insert(begun);
             *first = begun.min(*first);
         }
