@@ -271,6 +271,8 @@ mod tests {
             "mode = 3\n",
             "mode = [oops\n",
             "[private]\nnever = \"Diary\"\n",
+            "[private]\nnever = [\"Diary\", 3]\n",
+            "[private]\nlocal = [\"Diary\", [\"Work\"]]\n",
             "[private]\nnevr = [\"Diary\"]\n",
             "[private]\nnever = [\"../elsewhere\"]\n",
             "private = [\"Diary\"]\n",

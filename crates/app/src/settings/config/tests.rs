@@ -154,6 +154,24 @@ fn a_file_that_cannot_be_read_closes_whatever_it_contains() {
 }
 
 #[test]
+fn one_rule_that_cannot_be_read_is_told_and_keeps_every_note_private() {
+    let (_dir, data) = data();
+    for (rules, told) in [
+        ("never = [\"Diary\", 3]", "invalid type: integer"),
+        ("local = [\"Diary\", true]", "invalid type: boolean"),
+        ("never = [\"Diary\", \"Work/*.md/x\"]", "“Work/*.md/x” isn’t a valid rule"),
+    ] {
+        write(&data, format!("[private]\n{rules}\n"));
+        let config = opened(&data);
+        assert!(is_closed(&config), "{rules}");
+        let message = config.problem().expect("a problem").message;
+        assert!(message.contains("can’t be read") && message.contains(told), "{message}");
+    }
+    write(&data, "[private]\nnever = [\"Diary\", \"3\"]\n");
+    assert!(!is_closed(&opened(&data)), "the control: it is a folder");
+}
+
+#[test]
 fn each_choice_of_the_user_opens_and_what_was_there_is_kept() {
     let file = "mode = \"auto\"\n";
     for (choice, mode, never) in [
