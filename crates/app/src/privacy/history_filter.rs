@@ -10,7 +10,6 @@
 pub(super) mod hidden_titles;
 mod mentioned_conversations;
 pub(super) mod mentioned_turn_cache;
-mod withheld_question;
 mod withheld_results;
 
 use std::borrow::Cow;
@@ -21,7 +20,6 @@ use serde_json::{Map, Value};
 use vault::Vault;
 
 use hidden_titles::HiddenTitles;
-use withheld_question::without_question;
 use withheld_results::WithheldResults;
 
 use super::PrivacyView;
@@ -29,7 +27,9 @@ use super::hidden_names::{HiddenNames, REDACTED};
 use super::planned_names::{NamesFilter, PlannedNames};
 use super::turn_view_cache::KnownView;
 use super::withheld_plans::TurnCall;
-use crate::chat::prompt::{PASSED_CONTEXT_HEADING, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG};
+use crate::chat::prompt::{
+    PASSED_CONTEXT_HEADING, REJECTED_END_TAG, REJECTED_TAG, SELECTION_TAG, without_question,
+};
 use crate::notes::mentions::chosen_option::OfferedTexts;
 
 /// Replaces a withheld diff.
