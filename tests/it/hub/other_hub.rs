@@ -279,6 +279,50 @@ async fn a_saved_token_is_shown_to_the_hub_that_it_was_saved_for_and_to_no_other
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_token_whose_hub_cannot_be_recorded_does_not_take_the_place_of_another_hubs_token() {
+    const OF_FIRST: &str = "canary-of-the-first";
+    let (first, second) = (RawHub::bind().await, RawHub::bind().await);
+    let settings = |hub: &RawHub| with_hub(settings_without_model(), &hub.url());
+    let home = TestHome::new(&NOTES);
+    let running = home.open(settings(&first)).await;
+    let save = |token: &str| running.app.set_hub_token(SecretString::from(token), KeyStorage::File);
+    save(OF_FIRST).await.expect("saved");
+    running.app.save_settings(settings(&second)).await.expect("saved");
+    // The file of the hubs cannot be replaced, as on a full disk.
+    let blocked = home.data.root().join(".hub-of-token.new");
+    std::fs::create_dir(&blocked).expect("a folder in the place of the new file");
+    let owners = home.data.read("hub-of-token");
+    let refused = save("canary-of-the-second").await.expect_err("its hub is not recorded");
+    assert!(refused.message.contains("hub-of-token"), "{refused}");
+    assert_eq!(home.data.read("key.hub"), OF_FIRST);
+    assert_eq!(home.data.read("hub-of-token"), owners);
+    // The control: with room for the hub, the token is saved.
+    std::fs::remove_dir(blocked).expect("removed");
+    save("canary-of-the-second").await.expect("saved");
+    assert_eq!(home.data.read("key.hub"), "canary-of-the-second");
+    assert_ne!(home.data.read("hub-of-token"), owners);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_was_being_saved_at_a_crash_is_shown_to_no_hub_until_it_is_saved_again() {
+    const TOKEN: &str = "canary-of-a-crash";
+    let hub = RawHub::bind().await;
+    let home = TestHome::new(&NOTES);
+    home.data.write("key.hub", TOKEN);
+    home.data.write("hub-of-token", "file being-saved\n");
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    assert_eq!(hub.accept_sender(TOKEN).await, Err(None), "it is shown no token");
+    let trouble = refusal(&running, &hub.port()).await;
+    assert!(trouble.contains("the saved token is for another hub"), "{trouble}");
+    assert_eq!(running.app.hub_token_source().await.source, None);
+    let saved = running.app.set_hub_token(SecretString::from(TOKEN), KeyStorage::File).await;
+    saved.expect("saved");
+    hub.accept_sender(TOKEN).await.expect("the control: its own token");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_stored_for_no_other_hub_than_it_was_pasted_for() {
     const PASTED: &str = "canary-of-the-pasted";
     let (first, second) = (RawHub::bind().await, RawHub::bind().await);

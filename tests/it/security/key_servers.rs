@@ -1,4 +1,8 @@
-//! The server that a key was saved for is remembered for as long as the key may still be somewhere.
+//! The server that a key was saved for is remembered for as long as the key may still be somewhere, and no key is saved
+//! without it.
+
+use std::fs;
+use std::path::PathBuf;
 
 use protocol::event::ProviderStatus;
 use protocol::request::KeyStorage;
@@ -134,6 +138,107 @@ async fn while_the_servers_of_keys_cannot_be_read_no_key_is_used_or_saved() {
     let now = std::fs::read(home.data.root().join("server-of-key")).expect("it is there");
     assert_eq!(now, unreadable);
     running.quit().await;
+}
+
+/// Keeps the file of the servers from being replaced, as a full disk does, until this folder is removed.
+fn block_servers(home: &TestHome) -> PathBuf {
+    let blocked = home.data.root().join(".server-of-key.new");
+    fs::create_dir(&blocked).expect("a folder in the place of the new file");
+    blocked
+}
+
+/// The provider as the window shows it now.
+async fn provider_now(app: &RunningApp) -> ProviderStatus {
+    app.app.subscribe(Box::new(|_| true)).await.expect("a snapshot").provider
+}
+
+async fn select_server(app: &RunningApp, url: &str) {
+    let url = url.to_owned();
+    app.app.change_settings(|settings| settings.base_url = url).await.expect("saved");
+}
+
+/// Checks that the saved key is sent to none of these servers, and that the user is told why.
+async fn assert_key_is_for_no_server(app: &RunningApp) {
+    for (url, server) in [(FIRST, "https://first.example"), (SECOND, "https://second.example")] {
+        select_server(app, url).await;
+        let status = provider_now(app).await;
+        assert_eq!((status.key_source.as_deref(), status.keys), (None, 0), "{url}");
+        let told = format!(
+            "The saved API key is for an unknown server (saving it was interrupted), so it isn’t \
+             sent to {server}."
+        );
+        assert!(status.trouble.as_ref().is_some_and(|it| it.starts_with(&told)), "{status:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_whose_server_cannot_be_recorded_does_not_take_the_place_of_another_servers_key() {
+    for (place, source) in [(KeyStorage::File, "file"), (KeyStorage::Keyring, "keyring")] {
+        let bus = PrivateBus::start();
+        let _daemon = KeyringDaemon::on(bus.address()).await;
+        let home = TestHome::new(&[]);
+        let running = start(&home, &bus, FIRST).await;
+        let save = |keys: &str| running.app.set_key(SecretString::from(keys), place);
+        save(KEY).await.expect("stored");
+        let blocked = block_servers(&home);
+        select_server(&running, SECOND).await;
+        let refused = save("sk-one sk-two").await.expect_err("its server is not recorded").message;
+        assert!(refused.contains("server-of-key"), "{refused}");
+        fs::remove_dir(blocked).expect("removed");
+        select_server(&running, FIRST).await;
+        let status = provider_now(&running).await;
+        assert_eq!((status.key_source.as_deref(), status.keys), (Some(source), 1), "as before");
+        // The control: with room for the server, the keys are saved.
+        select_server(&running, SECOND).await;
+        save("sk-one sk-two").await.expect("stored");
+        let status = provider_now(&running).await;
+        assert_eq!((status.key_source.as_deref(), status.keys), (Some(source), 2));
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_came_into_the_keyring_although_saving_it_failed_is_for_no_server() {
+    let bus = PrivateBus::start();
+    let _daemon = KeyringDaemon::on(bus.address()).await;
+    let home = TestHome::new(&[]);
+    let running = start(&home, &bus, FIRST).await;
+    let save = |keys: &str| running.app.set_key(SecretString::from(keys), KeyStorage::Keyring);
+    save(KEY).await.expect("stored");
+    // The file of a former key cannot be removed once the keyring has the new one.
+    let former = home.data.root().join("key.openai");
+    fs::create_dir(&former).expect("a folder in its place");
+    select_server(&running, SECOND).await;
+    save("sk-another").await.expect_err("the file is not removed");
+    assert_key_is_for_no_server(&running).await;
+    fs::remove_dir(former).expect("removed");
+    save("sk-another").await.expect("stored");
+    assert_eq!(provider_now(&running).await.key_source.as_deref(), Some("keyring"));
+    assert_eq!(home.data.read("server-of-key"), "openai/keyring https://second.example\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_was_being_saved_at_a_crash_is_for_no_server_until_it_is_saved_again() {
+    const ANOTHER: &str = "sk-another";
+    for (point, held) in [("app.save_secret.before", KEY), ("app.save_secret.after", ANOTHER)] {
+        let (bus, home) = (PrivateBus::start(), TestHome::new(&[]));
+        let running = start(&home, &bus, FIRST).await;
+        let saved = running.app.set_key(SecretString::from(KEY), KeyStorage::File).await;
+        saved.expect("stored");
+        running.quit().await;
+        let env = [("SAYS", ANOTHER.to_owned()), ("SERVER", SECOND.to_owned())];
+        home.run_story_killed_at(point, "key", &env).await;
+        assert_eq!(home.data.read("key.openai"), held, "{point}");
+
+        let running = start(&home, &bus, FIRST).await;
+        assert_key_is_for_no_server(&running).await;
+        let saved = running.app.set_key(SecretString::from(ANOTHER), KeyStorage::File).await;
+        saved.expect("stored");
+        assert_eq!(provider_now(&running).await.key_source.as_deref(), Some("file"));
+        assert_eq!(home.data.read("server-of-key"), "openai/file https://second.example\n");
+        running.quit().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,8 @@
 //! place, without a ledger. `panic` panics with the text in `SAYS`. `question option` and the
 //! others of `question` are played from wherever they stand, and so is `titled named`. `settings
 //! turn` and `settings month` change a setting each over and over, and wait to be killed. `read 5`
-//! is five turns that say `play read`, of one conversation.
+//! is five turns that say `play read`, of one conversation. `key` saves the key in `SAYS` in a file, for
+//! the server in `SERVER`.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -26,9 +27,11 @@ use protocol::changes::history::{ListApplied, UndoScope};
 use protocol::changes::retention::HistoryAge;
 use protocol::chat::conversation::{ChatItem, Interruption};
 use protocol::request::{
-    DecideReview, HunkDecision, NoteDecision, ReviewDecision, SendMessageRequest,
+    DecideReview, HunkDecision, KeyStorage, NoteDecision, ReviewDecision, SendMessageRequest,
 };
-use protocol::{ConversationId, Mode, QuestionId, ResumePolicy, Settings, TurnStatus};
+use protocol::{
+    ConversationId, Mode, ProviderKind, QuestionId, ResumePolicy, Settings, TurnStatus,
+};
 use serde_json::{Value, json};
 use testkit::fault_injection::fault_points;
 use testkit::stories::multi_call::MULTI_CALL_STORIES;
@@ -54,6 +57,8 @@ fn main() {
         println!("{}", runtime.block_on(title::play(data, vault, story)));
     } else if let Some(setting) = name.strip_prefix("settings ") {
         runtime.block_on(change_one_setting(data, vault, setting));
+    } else if name == "key" {
+        runtime.block_on(save_key(data));
     } else if MULTI_CALL_STORIES.contains(&story) {
         let said = runtime.block_on(run_multi_call(data, vault, story, again));
         println!("{said}");
@@ -74,6 +79,17 @@ async fn change_one_setting(data: PathBuf, vault: &Path, setting: &str) {
         };
         app.change_settings(change).await.expect("saved");
     }
+}
+
+/// Saves a key as its user does in the settings.
+async fn save_key(data: PathBuf) {
+    let given = |name: &str| std::env::var(name).expect("the test sets it");
+    let app = App::start(DataDir::at(data).expect("a data directory"));
+    let (provider, base_url) = (ProviderKind::OpenAi, given("SERVER"));
+    let settings = Settings { provider, base_url, ..Settings::default() };
+    app.save_settings(settings).await.expect("saved");
+    app.set_key(given("SAYS").into(), KeyStorage::File).await.expect("saved");
+    app.shutdown().await;
 }
 
 /// Panics in a part of the program, with a key in the message.

@@ -16,6 +16,7 @@ use vault::Vault;
 
 use crate::App;
 use crate::hub::{client_name, token_owner};
+use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::{sentence, store_error};
@@ -130,8 +131,8 @@ impl App {
         self.link_with_token().await
     }
 
-    /// Stores the token for this hub, if it is still the one that is configured. The caller holds
-    /// [`App::lock_settings`].
+    /// Stores the token for this hub, or for the first that asks, if that is still as configured; an empty text
+    /// removes it. The caller holds [`App::lock_settings`].
     async fn store_hub_token(
         &self,
         token: &SecretString,
@@ -139,24 +140,15 @@ impl App {
         hub: Option<String>,
     ) -> Result<(), UserError> {
         let AppServices { data, keyring, .. } = self.services();
-        let is_removed = token.expose_secret().trim().is_empty();
-        if !is_removed && hub != self.enabled_hub() {
-            return Err(UserError::other("The hub was changed meanwhile. Paste the token again."));
-        }
-        secrets::save(data, keyring, Secret::HubToken, token, place).await?;
-        if is_removed {
+        if token.expose_secret().trim().is_empty() {
+            secrets::save(data, keyring, Secret::HubToken, token, place).await?;
             return Ok(());
         }
-        let data = data.clone();
-        let place = match place {
-            KeyStorage::Keyring => secrets::FROM_KEYRING,
-            KeyStorage::File => secrets::FROM_FILE,
-        };
-        run_blocking(move || match hub {
-            Some(hub) => token_owner::assign(&data, place, &hub),
-            None => token_owner::disown(&data, place),
-        })
-        .await?
+        if hub != self.enabled_hub() {
+            return Err(UserError::other("The hub was changed meanwhile. Paste the token again."));
+        }
+        let owner = (token_owner::owner_row(data, secrets::place_name(place)), hub);
+        owned_secret::save(data, keyring, Secret::HubToken, token, place, owner).await.map(drop)
     }
 
     /// The id of the hub that is linked to by the settings; `None` while the link is off.

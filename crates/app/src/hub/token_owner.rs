@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use protocol::UserError;
 
-use crate::settings::secret_owners;
+use crate::settings::secret_owners::{self, OwnerRow};
 use crate::settings::secrets::{self, Secret};
 use crate::workspace::data_dir::DataDir;
 
@@ -14,14 +14,15 @@ use crate::workspace::data_dir::DataDir;
 static FIRST_HUB: OnceLock<String> = OnceLock::new();
 
 /// Whether the token from `place` may be shown to `hub`. One that was saved before hubs were told
-/// apart is for the hub that asks first; to none if it cannot be read or recorded for which it is. Blocks.
+/// apart is for the hub that asks first; to none if it cannot be read or recorded for which it is, or if
+/// saving it was interrupted. Blocks.
 pub(crate) fn may_see(data: &DataDir, place: &str, hub: &str) -> bool {
     if place == secrets::FROM_ENVIRONMENT {
         return FIRST_HUB.get_or_init(|| hub.to_owned()) == hub;
     }
     let is_its = owners(data).and_then(|owners| match owners.get(place) {
         Some(owner) => Ok(owner == hub),
-        None => assign(data, place, hub).map(|()| true),
+        None => owner_row(data, place).get_or_set(data, hub).map(|owner| owner == hub),
     });
     is_its
         .inspect_err(|why| tracing::warn!(%why, "the token's hub is not known or not recorded"))
@@ -38,11 +39,9 @@ pub(crate) fn is_of_another(data: &DataDir, place: &str, hub: &str) -> bool {
     !owners.is_ok_and(|owners| owners.get(place).is_none_or(|owner| owner == hub))
 }
 
-/// The token in `place` is for `hub`. Blocks.
-pub(crate) fn assign(data: &DataDir, place: &str, hub: &str) -> Result<(), UserError> {
-    change(data, |owners| {
-        owners.insert(place.to_owned(), hub.to_owned());
-    })
+/// The line that says for which hub the token in `place` is. Without a line it is for the first that asks.
+pub(crate) fn owner_row(data: &DataDir, place: &str) -> OwnerRow {
+    OwnerRow::new(data.token_owner_file(), place.to_owned())
 }
 
 /// Tokens that were saved before hubs were told apart are for `hub`, which is configured when the
@@ -50,25 +49,14 @@ pub(crate) fn assign(data: &DataDir, place: &str, hub: &str) -> Result<(), UserE
 pub(crate) fn assign_unowned(data: &DataDir, hub: &str) -> Result<(), UserError> {
     for place in secrets::saved_places(data, Secret::HubToken) {
         if !owners(data)?.contains_key(place) {
-            assign(data, place, hub)?;
+            owner_row(data, place).get_or_set(data, hub)?;
         }
     }
     Ok(())
 }
 
-/// The token in `place` is for the hub that asks first. Blocks.
-pub(crate) fn disown(data: &DataDir, place: &str) -> Result<(), UserError> {
-    change(data, |owners| {
-        owners.remove(place);
-    })
-}
-
 fn owners(data: &DataDir) -> Result<BTreeMap<String, String>, UserError> {
     secret_owners::read_or_explain(&data.token_owner_file())
-}
-
-fn change(data: &DataDir, change: impl Fn(&mut BTreeMap<String, String>)) -> Result<(), UserError> {
-    secret_owners::change(data, &data.token_owner_file(), change)
 }
 
 #[cfg(test)]
@@ -84,10 +72,10 @@ mod tests {
         assert!(may_see(&data, "file", "a:1"), "the first that asks");
         assert!(!may_see(&data, "file", "b:1/x y"));
         assert!(is_of_another(&data, "file", "b:1/x y"));
-        assign(&data, "keyring", "b:1/x y").expect("assigned");
+        owner_row(&data, "keyring").set(&data, Some("b:1/x y")).expect("assigned");
         assert!(may_see(&data, "keyring", "b:1/x y") && !may_see(&data, "keyring", "a:1"));
         assert!(may_see(&data, "file", "a:1"), "another place");
-        disown(&data, "file").expect("disowned");
+        owner_row(&data, "file").set(&data, None).expect("disowned");
         assert!(may_see(&data, "file", "c:1"));
         assert_eq!(
             std::fs::read_to_string(data.token_owner_file()).expect("a file"),
@@ -119,10 +107,31 @@ mod tests {
         }
         let refused = assign_unowned(&data, "a:1").expect_err("it cannot be read").message;
         assert!(refused.contains("hub-of-token"), "{refused}");
-        assert!(assign(&data, "keyring", "b:1").is_err() && disown(&data, "file").is_err());
+        assert!(owner_row(&data, "keyring").set(&data, Some("b:1")).is_err());
+        let row = owner_row(&data, "file");
+        assert!(row.set(&data, None).is_err() && row.suspend(&data).is_err());
         assert_eq!(std::fs::read(data.token_owner_file()).expect("there"), bytes);
         std::fs::remove_file(data.token_owner_file()).expect("removed");
         assert!(!is_of_another(&data, "file", "b:1") && may_see(&data, "file", "b:1"));
+    }
+
+    #[test]
+    fn a_token_that_was_being_saved_is_for_no_hub_also_after_the_next_start() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        let file = data.key_file().with_extension("hub");
+        crate::workspace::data_dir::write_private(&file, b"token").expect("written");
+        for former in [None, Some("a:1")] {
+            let row = owner_row(&data, "file");
+            row.set(&data, former).expect("set");
+            assert_eq!(row.suspend(&data).expect("recorded").as_deref(), former);
+            assign_unowned(&data, "a:1").expect("left alone");
+            for hub in ["a:1", "b:1"] {
+                assert!(!may_see(&data, "file", hub) && is_of_another(&data, "file", hub));
+            }
+        }
+        owner_row(&data, "file").set(&data, Some("b:1")).expect("saved again");
+        assert!(may_see(&data, "file", "b:1") && !may_see(&data, "file", "a:1"));
     }
 
     #[test]

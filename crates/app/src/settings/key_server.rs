@@ -6,13 +6,14 @@
 use protocol::{ErrorCode, UserError};
 
 use crate::models::selection::ModelProvider;
-use crate::settings::secret_owners;
+use crate::settings::secret_owners::{self, OwnerRow};
 use crate::settings::secrets::{FROM_FILE, FROM_KEYRING, Secret};
 use crate::workspace::data_dir::{DataDir, plain_reason};
 
 /// The server that the key from `place` is for, where that is another one than that of `base_url`. A key that was put
-/// there by hand, or saved before servers were told apart, is for whichever is configured. While the file of the servers
-/// cannot be read, each key is for another server, in whose place the problem is told. Blocks.
+/// there by hand, or saved before servers were told apart, is for whichever is configured. A key that was being saved when
+/// that was interrupted is for another server than each, and so is every key while the file of the servers cannot be read:
+/// the problem is told in the place of the server. Blocks.
 pub(crate) fn other_server(
     data: &DataDir,
     provider: ModelProvider,
@@ -25,7 +26,13 @@ pub(crate) fn other_server(
     let server = llm::transport::http::server_of(base_url)?;
     let file = data.key_server_file();
     match secret_owners::read(&file) {
-        Ok(mut known) => known.remove(&name(provider, place)).filter(|known| *known != server),
+        Ok(mut known) => {
+            let other = known.remove(&name(provider, place)).filter(|known| *known != server)?;
+            Some(match secret_owners::is_being_saved(&other) {
+                true => "an unknown server (saving it was interrupted)".to_owned(),
+                false => other,
+            })
+        }
         Err(error) => {
             let (file, why) = (file.display(), plain_reason(&error));
             Some(format!("an unknown server ({file} can’t be read: {why})"))
@@ -40,34 +47,24 @@ pub(crate) fn disown(
     provider: ModelProvider,
     place: &str,
 ) -> Result<(), UserError> {
-    let name = name(provider, place);
-    secret_owners::change(data, &data.key_server_file(), |servers| {
-        servers.remove(&name);
-    })
+    owner_row(data, provider, place).set(data, None)
 }
 
-/// Refuses a key that [`assign`] would refuse once it is stored: no provider sends one to this URL, or the servers of the
-/// other keys cannot be read. Blocks.
+/// Refuses a key that could not be assigned to a server: no provider sends one to this URL, or the servers of the other
+/// keys cannot be read. Blocks.
 pub(crate) fn ensure_assignable(data: &DataDir, base_url: &str) -> Result<(), UserError> {
     server_for_key(base_url)?;
     secret_owners::read_or_explain(&data.key_server_file()).map(drop)
 }
 
-/// The key of a provider in `place` is for the server of this URL, which is one that a key may be sent to. Blocks.
-pub(crate) fn assign(
-    data: &DataDir,
-    provider: ModelProvider,
-    place: &str,
-    base_url: &str,
-) -> Result<(), UserError> {
-    let (name, server) = (name(provider, place), server_for_key(base_url)?);
-    secret_owners::change(data, &data.key_server_file(), |servers| {
-        servers.insert(name.clone(), server.clone());
-    })
+/// The line that says for which server the key of a provider in `place` is.
+pub(crate) fn owner_row(data: &DataDir, provider: ModelProvider, place: &str) -> OwnerRow {
+    OwnerRow::new(data.key_server_file(), name(provider, place))
 }
 
-/// Without a server to name, the key would be for whichever is configured next.
-fn server_for_key(base_url: &str) -> Result<String, UserError> {
+/// The server of this URL. Refused if no key may be sent to it: without a server to name, the key would be for whichever
+/// is configured next.
+pub(crate) fn server_for_key(base_url: &str) -> Result<String, UserError> {
     llm::transport::http::server_of(base_url).ok_or_else(|| {
         UserError::new(
             ErrorCode::Key,
@@ -86,6 +83,16 @@ fn name(provider: ModelProvider, place: &str) -> String {
 #[expect(clippy::disallowed_methods, reason = "the file is in the data directory")]
 mod tests {
     use super::*;
+
+    /// The key in `place` is for the server of this URL.
+    fn assign(
+        data: &DataDir,
+        provider: ModelProvider,
+        place: &str,
+        base_url: &str,
+    ) -> Result<(), UserError> {
+        owner_row(data, provider, place).set(data, Some(&server_for_key(base_url)?))
+    }
 
     #[test]
     fn a_key_is_for_the_server_that_it_was_saved_for_and_an_older_one_for_any() {
@@ -120,6 +127,29 @@ mod tests {
         assert_eq!(other("keyring", own).as_deref(), Some("localhost"), "it may still be there");
         disown(&data, ModelProvider::OpenAi, "keyring").expect("removed");
         assert_eq!(other("keyring", own), None);
+    }
+
+    #[test]
+    fn while_a_key_is_being_saved_it_is_for_no_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        let other = |place, url| other_server(&data, ModelProvider::OpenAi, place, url);
+        let (own, router) = ("https://api.openai.com/v1", "https://openrouter.ai/api/v1");
+        let row = owner_row(&data, ModelProvider::OpenAi, "file");
+        assert_eq!(row.suspend(&data).expect("recorded"), None);
+        let told = "an unknown server (saving it was interrupted)";
+        for url in [own, router, "http://localhost:1"] {
+            assert_eq!(other("file", url).as_deref(), Some(told), "{url}");
+            assert_eq!(other("keyring", url), None, "another place");
+        }
+        assign(&data, ModelProvider::OpenAi, "file", own).expect("assigned");
+        assert_eq!(
+            row.suspend(&data).expect("recorded").as_deref(),
+            Some("https://api.openai.com")
+        );
+        assert_eq!(other("file", own).as_deref(), Some(told));
+        row.set(&data, Some("https://api.openai.com")).expect("restored");
+        assert_eq!((other("file", own), other("file", router).is_some()), (None, true));
     }
 
     #[test]

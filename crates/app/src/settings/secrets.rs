@@ -20,9 +20,11 @@ use crate::support::blocking::run_blocking;
 use crate::workspace::data_dir::{DataDir, write_private};
 
 mod keyring_removal;
+mod save_error;
 mod stored;
 
 use keyring_removal::KeyringRemovalError;
+pub(crate) use save_error::SecretSaveError;
 
 /// The places in which a secret can be found, as [`FoundKeys::source`] names them.
 pub(crate) const FROM_KEYRING: &str = "keyring";
@@ -30,6 +32,14 @@ pub(crate) const FROM_KEYRING: &str = "keyring";
 pub(crate) const FROM_ENVIRONMENT: &str = "environment";
 /// See [`FROM_KEYRING`].
 pub(crate) const FROM_FILE: &str = "file";
+
+/// The name of a place that the user chose.
+pub(crate) const fn place_name(place: KeyStorage) -> &'static str {
+    match place {
+        KeyStorage::Keyring => FROM_KEYRING,
+        KeyStorage::File => FROM_FILE,
+    }
+}
 
 /// A kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +226,8 @@ pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
 }
 
 /// Stores a secret where the user wants it, in place of one elsewhere. An empty text removes it from both places. A keyring that
-/// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so.
+/// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so. A secret that is not empty is
+/// saved by [`owned_secret`](crate::settings::owned_secret) alone, which records for whom it is.
 ///
 /// Returns the places that certainly hold no such secret any more. Any other place but the new one may still hold the
 /// former secret, and give it back later.
@@ -226,10 +237,10 @@ pub(crate) async fn save(
     secret: Secret,
     text: &SecretString,
     place: KeyStorage,
-) -> Result<Vec<&'static str>, UserError> {
+) -> Result<Vec<&'static str>, SecretSaveError> {
     let text = text.expose_secret().trim();
     if text.is_empty() {
-        return remove(data, keyring, secret).await;
+        return Ok(remove(data, keyring, secret).await?);
     }
     let (data, text) = (data.clone(), SecretString::from(text));
     match place {
@@ -237,15 +248,20 @@ pub(crate) async fn save(
             // One that is locked or away keeps the former secret, which does not count any more.
             let removed = keyring_removal::remove(keyring, secret.keyring_account()).await;
             let write = move || {
-                write_private(&secret.file_path(&data), text.expose_secret().as_bytes())?;
+                let file = secret.file_path(&data);
+                let written = write_private(&file, text.expose_secret().as_bytes());
+                written.map_err(|why| SecretSaveError::of_file(why, &file, &text))?;
                 stored::strike(&data, secret);
                 Ok(removed.map(|()| FROM_KEYRING).into_iter().collect())
             };
             run_blocking(write).await?
         }
         KeyStorage::Keyring => {
-            let stored = keyring.store(secret.keyring_account(), &text).await;
-            stored.map_err(|error| not_stored(secret, &error))?;
+            let account = secret.keyring_account();
+            if let Err(error) = keyring.store(account, &text).await {
+                let why = not_stored(secret, &error);
+                return Err(SecretSaveError::of_keyring(why, error, keyring, account, &text).await);
+            }
             let keep = move || {
                 stored::note(&data, secret);
                 data.lock()?.remove(&secret.file_path(&data))?;
@@ -410,6 +426,7 @@ mod tests {
         stored::note(&data, KEYS);
         for place in [KeyStorage::Keyring, KeyStorage::File] {
             let refused = save(&data, &away, KEYS, &none, place).await.expect_err("it may hold it");
+            let refused = UserError::from(refused);
             let words = "The system keyring doesn’t answer, so the API key couldn’t be removed";
             assert!(refused.message.starts_with(words), "{refused}");
             assert_eq!(saved_places(&data, KEYS), [FROM_KEYRING, FROM_FILE]);

@@ -13,7 +13,7 @@ use crate::hub::connection;
 use crate::settings::config::{ConfigWatcher, ReloadRequests};
 use crate::settings::key_target::KeyTarget;
 use crate::settings::secrets::Secret;
-use crate::settings::{config, key_server, secrets};
+use crate::settings::{config, key_server, owned_secret, secrets};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::sentence;
 use crate::vault_session::{AppServices, SessionGuard};
@@ -188,48 +188,50 @@ impl App {
     /// provider or server is selected before the keyring is unlocked, nothing is stored. Refused where it could not be
     /// recorded for which server the keys are, and where keys that shall be removed may stay in the keyring.
     pub async fn set_key(&self, key: SecretString, place: KeyStorage) -> Result<(), UserError> {
-        let AppServices { data, keyring, .. } = self.services();
         let target = self.key_target().await;
-        let secret = Secret::Keys(target.model_provider);
         let is_removed = key.expose_secret().trim().is_empty();
         if !is_removed {
-            let (data, base_url) = (data.clone(), target.base_url.clone());
+            let (data, base_url) = (self.services().data.clone(), target.base_url.clone());
             run_blocking(move || key_server::ensure_assignable(&data, &base_url)).await??;
         }
-        self.ready_to_store(secret, &key, place).await;
+        self.ready_to_store(Secret::Keys(target.model_provider), &key, place).await;
         let _saving = self.lock_settings().await;
         if !is_removed {
             self.ensure_key_target(&target).await?;
         }
-        let emptied = secrets::save(data, keyring, secret, &key, place).await?;
-        let assigned = self.assign_key(target, (!is_removed).then_some(place), emptied).await;
+        let stored = self.store_key(target, &key, place).await;
+        // A key that may have been stored although that failed is for no server.
         self.reselect_model().await;
-        assigned
+        stored
     }
 }
 
 impl App {
-    /// From now on no other server than that of `target` is sent the key which was saved in this place; `None` if it was
-    /// removed. A key that may still be in another place keeps its server, unless that place is in `emptied`.
-    async fn assign_key(
+    /// Stores a key for the server of `target`: from now on no other one is sent it. An empty text removes it. A key that
+    /// may still be in another place keeps its server.
+    async fn store_key(
         &self,
         target: KeyTarget,
-        place: Option<KeyStorage>,
-        emptied: Vec<&'static str>,
+        key: &SecretString,
+        place: KeyStorage,
     ) -> Result<(), UserError> {
-        let data = self.services().data.clone();
+        let AppServices { data, keyring, .. } = self.services();
         let KeyTarget { model_provider, base_url } = target;
-        let place = place.map(|place| match place {
-            KeyStorage::Keyring => secrets::FROM_KEYRING,
-            KeyStorage::File => secrets::FROM_FILE,
-        });
-        let assign = move || {
-            if let Some(place) = place {
-                key_server::assign(&data, model_provider, place, &base_url)?;
+        let secret = Secret::Keys(model_provider);
+        let emptied = match key.expose_secret().trim().is_empty() {
+            true => secrets::save(data, keyring, secret, key, place).await?,
+            false => {
+                let server = key_server::server_for_key(&base_url)?;
+                let row = key_server::owner_row(data, model_provider, secrets::place_name(place));
+                let owner = (row, Some(server));
+                owned_secret::save(data, keyring, secret, key, place, owner).await?
             }
+        };
+        let data = data.clone();
+        let disown = move || {
             emptied.iter().try_for_each(|place| key_server::disown(&data, model_provider, place))
         };
-        run_blocking(assign).await?
+        run_blocking(disown).await?
     }
 }
 
