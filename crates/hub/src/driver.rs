@@ -59,6 +59,7 @@ pub fn start_timed(
         last_status: None,
         ignored: 0,
         deliveries: DeliveryQueue::new(),
+        delivery_hub: None,
         ping_limit: PingLimit::default(),
         commands: commands.clone(),
         received,
@@ -79,6 +80,8 @@ struct LinkDriver {
     ignored: u32,
     /// Responses that are not surely read.
     deliveries: DeliveryQueue,
+    /// The id of the hub that they are for: the last one with a config, also while the link is off.
+    delivery_hub: Option<String>,
     ping_limit: PingLimit,
     /// Lent to receipts.
     commands: mpsc::UnboundedSender<LinkCommand>,
@@ -157,7 +160,7 @@ impl LinkDriver {
             LinkCommand::Retry => self.step(LinkInput::Retry).await,
             LinkCommand::Wake => self.step(LinkInput::Wake).await,
             LinkCommand::Receipt { hub, response } => {
-                if self.is_linked_to(&hub) {
+                if self.delivery_hub.as_ref() == Some(&hub) {
                     self.deliveries.hold(PendingResponse { response, sent: None });
                 }
             }
@@ -181,7 +184,12 @@ impl LinkDriver {
             return;
         }
         self.config = config;
-        self.deliveries.clear();
+        let hub = self.config.as_ref().map(LinkConfig::hub_id);
+        // A new token or description is for the same hub, and one that is off may be linked to again.
+        if hub.is_some() && hub != self.delivery_hub {
+            self.deliveries.clear();
+            self.delivery_hub = hub;
+        }
         let input = if self.config.is_some() { LinkInput::TurnOn } else { LinkInput::TurnOff };
         self.step(input).await;
     }

@@ -87,9 +87,10 @@ pub struct IncomingMessage {
 }
 
 /// The right to say once what became of a message. The hub waits 30 s for it and then asks others;
-/// dropping it says nothing. Given while the link is down, it is sent after the next registration;
-/// so is one that went out over a link that was lost before the hub has surely read it. No other hub
-/// gets it.
+/// dropping it says nothing. Given while the link is down or off, it is sent after the next
+/// registration at the same hub, also with another token or description; so is one that went out
+/// over a link that ended before the hub has surely read it. No other hub gets it: once another one
+/// is linked to, it is given up.
 #[derive(Debug)]
 #[must_use = "the hub takes silence for a refusal"]
 pub struct Receipt {

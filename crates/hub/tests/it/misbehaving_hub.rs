@@ -1,7 +1,9 @@
 //! The link and a hub that answers wrongly, sends rubbish, or falls silent.
 
+use std::net::SocketAddr;
+
 use futures_util::{SinkExt, StreamExt};
-use hub::{HubResponse, LinkTiming, NotOnline};
+use hub::{HubResponse, LinkConfig, LinkTiming, NotOnline, Token};
 use protocol::HubState;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -318,6 +320,56 @@ async fn a_hub_hears_nothing_that_is_for_another_one() {
     send_message(&mut socket, "m3", "for the second").await;
     link.message().await.receipt.ack();
     assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m3");
+}
+
+/// Other configs of the hub at this address.
+type ConfigChange = fn(SocketAddr) -> Vec<Option<LinkConfig>>;
+
+#[tokio::test]
+async fn a_receipt_outlives_another_config_of_the_same_hub() {
+    let changes: [ConfigChange; 3] = [
+        |at| vec![Some(config(at).with_token(Token::new("s3cret").unwrap()))],
+        |at| vec![Some(LinkConfig::new(&format!("ws://{at}"), "Notes", "Keeps lists.").unwrap())],
+        |at| vec![None, Some(config(at))],
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let hub = MisbehavingHub::start().await;
+        let mut link = RunningLink::start(config(hub.address));
+        let mut socket = hub.client().await;
+        send_message(&mut socket, "m1", "hi").await;
+        // The hub reads nothing any more, so the receipt may be lost with the connection.
+        link.message().await.receipt.ack();
+        for config in change(hub.address) {
+            link.handle.configure(config);
+        }
+        drop(socket);
+        let mut socket = hub.client().await;
+        let sent = next_frame(&mut socket).await;
+        assert_eq!(sent["payload"]["messageId"], "m1", "change {number}");
+    }
+}
+
+#[tokio::test]
+async fn a_receipt_that_is_given_while_the_link_is_off_waits_for_the_same_hub() {
+    let (first, second) = (MisbehavingHub::start().await, MisbehavingHub::start().await);
+    for (next, is_sent) in [(&first, true), (&second, false)] {
+        let mut link = RunningLink::start(config(first.address));
+        let mut socket = first.client().await;
+        send_message(&mut socket, "m1", "hi").await;
+        let message = link.message().await;
+        link.handle.configure(None);
+        drop(socket);
+        link.wait_for_state(HubState::Off).await;
+        message.receipt.ack();
+        link.handle.configure(Some(config(next.address)));
+        let mut socket = next.client().await;
+        send_message(&mut socket, "m2", "hi").await;
+        link.message().await.receipt.ack();
+        let sent = next_frame(&mut socket).await;
+        assert_eq!(sent["payload"]["messageId"], if is_sent { "m1" } else { "m2" });
+        drop(socket);
+        link.stop().await;
+    }
 }
 
 #[tokio::test]
