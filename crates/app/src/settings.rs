@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod key_server;
 pub(crate) mod key_target;
+pub(crate) mod owned_secret;
 pub(crate) mod run_mode;
 pub(crate) mod secret_owners;
 pub(crate) mod secrets;

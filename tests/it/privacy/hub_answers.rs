@@ -3,11 +3,12 @@
 use std::fs;
 
 use jiff::Zoned;
+use protocol::hub::approval::ApprovalDecision;
 use serde_json::{Value, json};
-use testkit::{Reply, ScriptedModel};
+use testkit::{Gate, Reply, ScriptedModel};
 
 use super::model_switch::settings;
-use crate::harness::raw_hub::RawHub;
+use crate::harness::raw_hub::{RawHub, RawHubLink};
 use crate::harness::test_app::{home_with_key, with_hub};
 
 const ANSWER: &str = "You were at the clinic.";
@@ -93,6 +94,52 @@ async fn over_the_hub_text_of_a_note_that_was_replaced_since_it_was_read_needs_a
         assert_eq!(line.next_response().await.kind, "ack");
         let told = line.next_response().await.payload["body"].clone();
         assert_eq!(told, if is_held { HELD } else { "As I said: the clinic." }, "{folder}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+/// The text of the next notification, past receipts that the hub may not have read before.
+async fn next_notification_body(line: &mut RawHubLink) -> String {
+    loop {
+        let response = line.next_response().await;
+        if response.kind == "notification" {
+            return response.payload["body"].as_str().unwrap_or_default().to_owned();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queued_answer_from_a_note_that_became_private_is_sent_once_approved() {
+    for (rule, is_held) in [("inbox/", true), ("Other/", false)] {
+        let home = home_with_key(&[("inbox/Inbox.md", "- clinic at ten\n")]);
+        let gate = Gate::closed();
+        let read = Reply::calls(vec![("read_file", json!({ "path": "inbox/Inbox.md" }))]);
+        let replies = vec![read, Reply::text(ANSWER).gated(&gate)];
+        let (model, hub) = (ScriptedModel::start(replies).await, RawHub::bind().await);
+        let running = home.open(with_hub(settings(&model, &[], true), &hub.url())).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", "what is in my notes?").await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        gate.wait_until_reached(1).await;
+        drop(line);
+        gate.open();
+        let conversation = running.only_conversation().await;
+        running.app.wait_until_idle(&conversation).await.expect("idle");
+        let add_rule = |held: &mut protocol::Settings| held.private.local.push(rule.to_owned());
+        running.app.change_settings(add_rule).await.expect("saved");
+
+        let mut line = hub.accept().await;
+        let told = next_notification_body(&mut line).await;
+        assert_eq!(told, if is_held { HELD } else { ANSWER }, "{rule}");
+        let held = running.view(&conversation).await.held;
+        let texts: Vec<&str> = held.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, if is_held { vec![ANSWER] } else { vec![] }, "{rule}");
+        for one in &held {
+            let sent = running.app.decide_approval(one.number, ApprovalDecision::Send).await;
+            sent.expect("sent");
+            assert_eq!(next_notification_body(&mut line).await, ANSWER, "the user approved it");
+        }
         running.quit().await;
         model.finish();
     }

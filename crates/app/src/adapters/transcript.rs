@@ -6,19 +6,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ports::transcript::{FullHistory, History, Transcript};
 use protocol::{
-    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, Privacy, Source,
-    TurnEnding, TurnId, TurnStep, UserError, UtilityRequest,
+    CallResult, Compaction, ConversationId, Message, NewTurn, NotePath, OpenTurn, TurnEnding,
+    TurnId, TurnStep, UserError, UtilityRequest,
 };
 use store::Store;
 use tokio::sync::Notify;
 
 use crate::adapters::turn_cache::{LookBack, PriorTurns, TurnCache};
 use crate::hub::outbox;
-use crate::hub::outbox::{HubDisclosure, TurnNotifications};
-use crate::hub::writable_notes::WritableNotes;
-use crate::privacy::{PrivacyGuard, provenance};
+use crate::hub::outbox::TurnNotifications;
+use crate::hub::outbox::disclosure::{HubDisclosure, judge_turn};
+use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
-use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::store_error;
 use crate::workspace::crash_recovery;
@@ -105,7 +104,12 @@ impl Transcript for StoreTranscript {
                 let waiting = self.pending_notes(conversation, turn).await?;
                 let reach = match outbox::is_only_captured(&own) {
                     true => HubDisclosure::Within,
-                    false => self.hub_disclosure(turn, ending).await?,
+                    false => {
+                        let results = ending.results.iter();
+                        let last = results.flat_map(|result| result.sources.clone()).collect();
+                        let (hub, privacy_guard) = (self.config.get().hub, &self.privacy_guard);
+                        judge_turn(&self.store, privacy_guard, hub, turn, ending.at, last).await?
+                    }
                 };
                 outbox::turn_notifications(&row, &own, ending, &waiting, reach)
             }
@@ -204,28 +208,6 @@ impl StoreTranscript {
     ) -> Result<Vec<Arc<Message>>, UserError> {
         let own = self.store.messages_of_turn(turn).await.map_err(store_error)?;
         Ok(before.rows.iter().cloned().chain(own.into_iter().map(Arc::new)).collect())
-    }
-
-    /// Whether the turn has heard of nothing but what the hub may use: in its places, and nothing that only
-    /// models on this computer may see.
-    async fn hub_disclosure(
-        &self,
-        turn: &TurnId,
-        ending: &TurnEnding,
-    ) -> Result<HubDisclosure, UserError> {
-        let mut told = self.store.context_sources_by_turn(turn).await.map_err(store_error)?;
-        let last = ending.results.iter().flat_map(|result| result.sources.iter().cloned());
-        told.entry(turn.clone()).or_default().extend(last);
-        let heard: BTreeSet<Source> = told.values().flatten().cloned().collect();
-        let (vault, hub) = (self.privacy_guard.vault_for_models(), self.config.get().hub);
-        let places =
-            run_blocking(move || WritableNotes::from_settings(&vault, &hub, &jiff::Zoned::now()))
-                .await?;
-        // Where it cannot be told whether a note is private, the user decides.
-        let is_beyond = provenance::exceeds_hub_access(&places, &heard)
-            || self.privacy_guard.looked_beyond_open(turn, &told).await.unwrap_or(true)
-            || self.privacy_guard.hides_told(Privacy::Open, &told).await.unwrap_or(true);
-        Ok(if is_beyond { HubDisclosure::Beyond } else { HubDisclosure::Within })
     }
 
     /// Notes with pending changes of this turn.

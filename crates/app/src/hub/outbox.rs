@@ -3,6 +3,11 @@
 //! The oldest goes first, until the hub is about to drop the messages that are answered: then the
 //! newest. The number of answers that the hub no longer shows is reported once, when everything
 //! that came is being worked on.
+//!
+//! An answer may be queued for a day. It is judged again before it is sent, unless the user approved it: if its turn
+//! read what is private by now, it needs approval.
+
+pub(crate) mod disclosure;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,8 +16,8 @@ use std::time::Duration;
 use hub::{HubResponse, Priority};
 use index::parser::plain_text;
 use protocol::{
-    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, TurnEnding, TurnStatus,
-    UserError,
+    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Timestamp, TurnEnding,
+    TurnStatus, UserError,
 };
 use store::{InboxRow, OutboxPush, OutboxRow, StoreError, id_at_hub};
 use tokio::sync::watch;
@@ -24,7 +29,10 @@ use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::support::errors::{store_error, undelivered_error};
 use crate::vault_session::VaultSession;
+use disclosure::{HubDisclosure, judge_turn};
 
+/// Sent in place of an answer that waits for the user.
+const NEEDS_APPROVAL: &str = "An answer needs your approval in Vaultmate.";
 /// The hub shows notifications one second apart; a little more keeps them from merging.
 const MIN_SEND_INTERVAL: Duration = Duration::from_millis(1_100);
 /// It shows at most this many in a minute.
@@ -52,15 +60,6 @@ pub(crate) const fn may_be_final(ending: &TurnEnding) -> bool {
     }
 }
 
-/// Whether the hub may be told what a turn says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HubDisclosure {
-    /// All that was read lies in its places, and every model may see it.
-    Within,
-    /// Something else was read: the user decides.
-    Beyond,
-}
-
 /// The notifications of a finished turn.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TurnNotifications {
@@ -82,7 +81,7 @@ impl TurnNotifications {
 /// The notifications of a finished hub turn, of which these are the messages: each message that the
 /// model sent, then its last answer unless it was sent already, a question with high priority, and
 /// the pending changes. The hub gets text of the model, and names that it chose, only within its
-/// reach.
+/// reach. Such text and names have the time at which the turn ended, and our own words a later one.
 pub(crate) fn turn_notifications(
     row: &InboxRow,
     own: &[Message],
@@ -90,26 +89,39 @@ pub(crate) fn turn_notifications(
     waiting: &[NotePath],
     reach: HubDisclosure,
 ) -> TurnNotifications {
+    let push = |body: &str, priority: &str, at: Timestamp| OutboxPush {
+        at,
+        ..notification_for(row, body, priority)
+    };
+    let later = after(ending.at);
+    let worded_at = if is_only_captured(own) { later } else { ending.at };
     let worded: Vec<OutboxPush> = model_messages(own, ending)
         .into_iter()
-        .map(|(body, priority)| notification_for(row, &body, priority))
+        .map(|(body, priority)| push(&body, priority, worded_at))
         .collect();
     let mut told = Vec::new();
     if reach == HubDisclosure::Beyond && !worded.is_empty() {
-        told.push("An answer needs your approval in Vaultmate.".to_owned());
+        told.push(push(NEEDS_APPROVAL, "normal", later));
     }
     if ending.status == TurnStatus::Cancelled {
-        told.push("Stopped before it was done.".to_owned());
+        told.push(push("Stopped before it was done.", "normal", later));
     }
-    told.extend(review_text(waiting, reach));
-    let told = told.into_iter().map(|body| notification_for(row, &body, "normal"));
+    if let Some(review) = review_text(waiting, reach) {
+        let at = if reach == HubDisclosure::Within { ending.at } else { later };
+        told.push(push(&review, "normal", at));
+    }
     match reach {
         HubDisclosure::Within => TurnNotifications {
             now: worded.into_iter().chain(told).collect(),
             needs_approval: Vec::new(),
         },
-        HubDisclosure::Beyond => TurnNotifications { now: told.collect(), needs_approval: worded },
+        HubDisclosure::Beyond => TurnNotifications { now: told, needs_approval: worded },
     }
+}
+
+/// The time of our own words about a text of that time. By it the store tells them from the text.
+const fn after(text_at: Timestamp) -> Timestamp {
+    Timestamp(text_at.0.saturating_add(1))
 }
 
 /// The messages that the model sent, and their priority.
@@ -208,10 +220,16 @@ pub(crate) async fn run_delivery_loop(
     let mut pace = SendThrottle::new(clocks);
     let (mut last, mut unshown) = (None::<InFlightNotification>, Unshown::default());
     while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
-        let under_way = last.as_ref().map(|last| last.id);
-        let delivered = match next_notification(&vault, under_way, &mut unshown).await {
+        if last.is_none() {
+            // The wait comes first: what is judged is sent at once.
+            pace.wait().await;
+        }
+        let delivered = match next_notification(&vault, last.as_ref(), &mut unshown).await {
             Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
-                Ok(DeliveryStatus::Read) => Ok(()),
+                Ok(DeliveryStatus::Read) => {
+                    last = None;
+                    Ok(())
+                }
                 Ok(DeliveryStatus::Unknown) => {
                     // The link has moved, or is about to say so; one that is back by the time it is
                     // heard of is heard of as if it had never gone.
@@ -224,7 +242,7 @@ pub(crate) async fn run_delivery_loop(
                 vault.outbox_ready.notified().await;
                 Ok(())
             }
-            Err(error) => Err(store_error(error)),
+            Err(error) => Err(error),
         };
         if let Err(error) = delivered {
             tracing::warn!(%error, "notifications wait");
@@ -235,14 +253,14 @@ pub(crate) async fn run_delivery_loop(
 }
 
 /// The next one to send. What has waited too long is dropped, and the user is told. So is how many answers
-/// the hub shows no more.
+/// the hub shows no more. Words of a turn that need approval by now are held for it.
 async fn next_notification(
     vault: &VaultSession,
-    under_way: Option<i64>,
+    last: Option<&InFlightNotification>,
     unshown: &mut Unshown,
-) -> Result<Option<OutboxRow>, StoreError> {
-    let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
-    for dropped in vault.store.outbox_expire(oldest).await? {
+) -> Result<Option<OutboxRow>, UserError> {
+    let oldest = Timestamp(now().0 - STALE_AFTER_MS);
+    for dropped in vault.store.outbox_expire(oldest).await.map_err(store_error)? {
         if let Some(conversation) = dropped.conversation {
             vault.emit(DomainEvent::Held(conversation));
             continue;
@@ -251,11 +269,38 @@ async fn next_notification(
         vault.feed.publish(AppEvent::Problem { error: UserError::other(words) });
     }
     let Some(hub) = vault.linked_hub() else { return Ok(None) };
-    let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await?;
-    if let Some(row) = &next {
-        unshown.look(vault, row).await?;
+    let under_way = last.map(|last| last.id);
+    loop {
+        let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await;
+        let Some(row) = next.map_err(store_error)? else { return Ok(None) };
+        let is_read = last.is_some_and(|last| last.id == row.id && last.unread.is_none());
+        if is_read || may_be_told(vault, &row).await? {
+            unshown.look(vault, &row).await.map_err(store_error)?;
+            return Ok(Some(row));
+        }
     }
-    Ok(next)
+}
+
+/// Whether this may be sent by the rules of now. If not, all queued words of its turn are held for approval, and a
+/// notice is queued.
+async fn may_be_told(vault: &VaultSession, row: &OutboxRow) -> Result<bool, UserError> {
+    let Some(turn) = &row.unapproved_turn else { return Ok(true) };
+    let (hub, ended_at) = (vault.config.get().hub, row.push.at);
+    let (store, privacy_guard) = (&vault.store, &vault.privacy_guard);
+    let reach = judge_turn(store, privacy_guard, hub, turn, ended_at, Vec::new()).await?;
+    if reach == HubDisclosure::Within {
+        return Ok(true);
+    }
+    let notice = OutboxPush {
+        body: NEEDS_APPROVAL.to_owned(),
+        priority: "normal".to_owned(),
+        at: after(ended_at),
+        ..row.push.clone()
+    };
+    if let Some(held) = store.outbox_hold(turn, &notice).await.map_err(store_error)? {
+        vault.emit(DomainEvent::Held(held));
+    }
+    Ok(false)
 }
 
 /// Answers that the hub no longer shows, because it has dropped their messages.
@@ -345,12 +390,8 @@ impl SendThrottle {
         Self { pace: clocks, sent: VecDeque::new() }
     }
 
-    /// Waits until the hub will show one more, and gives it a title that it will not merge.
-    async fn throttle(&mut self, push: OutboxPush) -> Result<HubResponse, UserError> {
-        let OutboxPush { message_id, title, body, priority, .. } = push;
-        // A hub shows the text as it comes, and drops everything that looks like a tag.
-        let to_plain = move || (plain_text(&title.unwrap_or_default()), plain_text(&body));
-        let (title, body) = run_blocking(to_plain).await?;
+    /// Waits until the hub will show one more.
+    async fn wait(&mut self) {
         if let Some((last, _)) = self.sent.back() {
             tokio::time::sleep_until(*last + self.pace.scale(MIN_SEND_INTERVAL)).await;
         }
@@ -359,6 +400,15 @@ impl SendThrottle {
         {
             tokio::time::sleep_until(first + self.pace.scale(MINUTE)).await;
         }
+    }
+
+    /// As [`Self::wait`], and gives the notification a title that the hub will not merge.
+    async fn throttle(&mut self, push: OutboxPush) -> Result<HubResponse, UserError> {
+        let OutboxPush { message_id, title, body, priority, .. } = push;
+        // A hub shows the text as it comes, and drops everything that looks like a tag.
+        let to_plain = move || (plain_text(&title.unwrap_or_default()), plain_text(&body));
+        let (title, body) = run_blocking(to_plain).await?;
+        self.wait().await;
         // Two titles may differ in their marks alone, so the titles as they are shown are told apart.
         let title = self.distinct_title(title, Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));

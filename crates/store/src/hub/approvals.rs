@@ -1,7 +1,7 @@
 //! The table `held`: messages for or from a hub that need approval.
 
 use protocol::hub::approval::{ApprovalReason, PendingApproval};
-use protocol::{ConversationId, Timestamp};
+use protocol::{ConversationId, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -93,6 +93,38 @@ pub(crate) async fn hold_expired(
     .try_map(|row: SqliteRow| row.text("conversation"))
     .fetch_optional(db)
     .await
+}
+
+/// Queued words of the turn that nobody approved are not sent: they wait where they were said. `None`
+/// where there are none.
+pub(crate) async fn hold_unapproved(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<ConversationId>, sqlx::Error> {
+    let held = sqlx::query(
+        "INSERT INTO held (conversation, hub, message_id, title, body, priority, at)
+         SELECT t.conversation, o.hub, o.message_id, o.title, o.body, o.priority, o.at
+         FROM turn t
+         JOIN inbox i ON i.turn = t.id
+         JOIN outbox o ON o.hub = i.hub AND o.message_id = i.id AND o.at = t.ended_at
+         WHERE t.id = ? AND o.state = 'waiting'
+         ORDER BY o.number
+         RETURNING conversation",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.text("conversation"))
+    .fetch_all(&mut *db)
+    .await?;
+    sqlx::query(
+        "UPDATE outbox SET state = 'dropped'
+         FROM turn t JOIN inbox i ON i.turn = t.id
+         WHERE t.id = ? AND outbox.state = 'waiting' AND outbox.at = t.ended_at
+             AND outbox.hub = i.hub AND outbox.message_id = i.id",
+    )
+    .bind(turn.as_str())
+    .execute(db)
+    .await?;
+    Ok(held.into_iter().next())
 }
 
 /// The message could not be worked on: it waits, with its error, where that was tried.

@@ -1,6 +1,6 @@
 //! The table `outbox`: what a hub shall hear, in order, kept over a disconnect.
 
-use protocol::{ConversationId, Timestamp};
+use protocol::{ConversationId, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -23,7 +23,8 @@ pub struct OutboxPush {
     pub body: String,
     /// "low", "normal" or "high".
     pub priority: String,
-    /// The time of the text.
+    /// The time of the text. Words of a turn that nobody approved have the time at which the turn
+    /// ended, and no other notification about its message has: so they are told apart.
     pub at: Timestamp,
 }
 
@@ -36,6 +37,8 @@ pub struct OutboxRow {
     pub push: OutboxPush,
     /// How many messages of the hub were taken after the one that it answers.
     pub newer: i64,
+    /// The turn whose words it is, if nobody approved them.
+    pub unapproved_turn: Option<TurnId>,
 }
 
 /// Notifications that answer messages which a hub may have dropped.
@@ -92,6 +95,17 @@ impl Store {
         commit!(self, "outbox_sent", "note a sent notification", |db| mark_sent(db, id))
     }
 
+    /// Has all queued words of a turn that nobody approved wait for an approval, and queues `notice` in
+    /// their place. Returns the conversation in which they wait; `None` where there are none, and then
+    /// nothing is queued. One commit.
+    pub async fn outbox_hold(
+        &self,
+        turn: &TurnId,
+        notice: &OutboxPush,
+    ) -> Result<Option<ConversationId>, StoreError> {
+        commit!(self, "outbox_hold", "hold an answer for approval", |db| hold(db, turn, notice))
+    }
+
     /// Drops notifications for any hub that have been queued since before `at` and returns them, oldest first.
     /// Each needs approval in the conversation that it comes from.
     pub async fn outbox_expire(
@@ -122,14 +136,16 @@ pub(crate) async fn insert(
 }
 
 /// A query over the notifications that wait for the hub `?1`, of each of which `newer` is how many
-/// messages of this hub came after the one that it answers.
+/// messages of this hub came after the one that it answers, and `unapproved_turn` the turn whose words it is.
 macro_rules! over_waiting {
     ($query:literal) => {
         concat!(
             "WITH waiting AS (
                  SELECT o.number, o.hub, o.message_id, o.title, o.body, o.priority, o.at,
                      (SELECT count(*) FROM inbox n
-                         WHERE n.number > i.number AND +n.hub = o.hub) AS newer
+                         WHERE n.number > i.number AND +n.hub = o.hub) AS newer,
+                     (SELECT t.id FROM turn t
+                         WHERE t.id = i.turn AND t.ended_at = o.at) AS unapproved_turn
                  FROM outbox o LEFT JOIN inbox i ON i.hub = o.hub AND i.id = o.message_id
                  WHERE o.state = 'waiting' AND o.hub = ?1) ",
             $query
@@ -144,7 +160,8 @@ async fn next(
     memory: i64,
 ) -> Result<Option<OutboxRow>, sqlx::Error> {
     sqlx::query(over_waiting!(
-        "SELECT w.number, w.hub, w.message_id, w.title, w.body, w.priority, w.at, w.newer
+        "SELECT w.number, w.hub, w.message_id, w.title, w.body, w.priority, w.at, w.newer,
+             w.unapproved_turn
          FROM waiting w, (SELECT 2 * max(newer) > ?3 AS is_late FROM waiting) newest
          ORDER BY w.number IS NOT ?2,
              CASE WHEN is_late THEN w.newer >= ?3 END,
@@ -192,13 +209,26 @@ async fn mark_sent(db: &mut SqliteConnection, id: i64) -> Result<(), Failure> {
     }
 }
 
+async fn hold(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    notice: &OutboxPush,
+) -> Result<Option<ConversationId>, sqlx::Error> {
+    let held = approvals::hold_unapproved(db, turn).await?;
+    if held.is_some() {
+        insert(db, notice).await?;
+    }
+    Ok(held)
+}
+
 async fn expire(
     db: &mut SqliteConnection,
     at: Timestamp,
 ) -> Result<Vec<ExpiredNotification>, sqlx::Error> {
     let mut dropped = sqlx::query(
         "UPDATE outbox SET state = 'dropped' WHERE state = 'waiting' AND at < ?
-         RETURNING number, hub, message_id, title, body, priority, at, 0 AS newer",
+         RETURNING number, hub, message_id, title, body, priority, at, 0 AS newer,
+             NULL AS unapproved_turn",
     )
     .bind(at.0)
     .try_map(|row| from_row(&row))
@@ -222,5 +252,10 @@ fn from_row(row: &SqliteRow) -> Result<OutboxRow, sqlx::Error> {
         priority: row.text("priority")?,
         at: row.timestamp("at")?,
     };
-    Ok(OutboxRow { id: row.try_get("number")?, push, newer: row.try_get("newer")? })
+    Ok(OutboxRow {
+        id: row.try_get("number")?,
+        push,
+        newer: row.try_get("newer")?,
+        unapproved_turn: row.optional_text("unapproved_turn")?,
+    })
 }

@@ -1,7 +1,7 @@
 //! The inbox and the outbox: nothing lost, nothing twice.
 
 use protocol::hub::approval::ApprovalReason;
-use protocol::{Origin, Timestamp, TurnStatus};
+use protocol::{Origin, Timestamp, TurnId, TurnStatus};
 use store::{
     ApprovalOutcome, DeliveredMessage, DeliveryOutcome, InboxRow, OutboxPush, StoreError, id_at_hub,
 };
@@ -348,8 +348,8 @@ async fn what_was_stored_before_hubs_were_told_apart_gets_the_name_of_one_once()
     assert_eq!(open[0].hub, "attic");
 }
 
-#[tokio::test]
-async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
+/// A conversation in which turn `t1` answered hub message `m1`, ended at 3, and says this to the hub.
+async fn answered_for_hub(said: &[OutboxPush]) -> TestConversation {
     let story = TestConversation::begin().await;
     is_new(&story, "m1", "Buy milk", 1).await;
     let turn = "t1".into();
@@ -358,12 +358,15 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
     new.origin = Origin::HubVoice;
     story.store.submit_turn(&new).await.expect("stored");
     story.begins().await;
-    let said = [push("On the list.", 3), push("Anything else?", 3)];
+    let end = answered("t1", "On the list.", 3);
+    story.store.finish_hub_turn(&turn, &end, said, &[]).await.expect("ended");
     story
-        .store
-        .finish_hub_turn(&turn, &answered("t1", "On the list.", 3), &said, &[])
-        .await
-        .expect("ended");
+}
+
+#[tokio::test]
+async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
+    let (turn, said) = ("t1".into(), [push("On the list.", 3), push("Anything else?", 3)]);
+    let story = answered_for_hub(&said).await;
 
     let story = story.restart().await;
     assert_eq!(story.store.turn_status(&turn).await.expect("read"), Some(TurnStatus::Done));
@@ -375,6 +378,31 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
     assert!(matches!(again, Err(StoreError::NotFound { what: "This answer", .. })));
     for _ in 0..2 {
         let row = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
+        story.store.outbox_sent(row.id).await.expect("sent");
+    }
+    assert_eq!(next_body(&story).await, None);
+}
+
+#[tokio::test]
+async fn queued_words_of_a_turn_are_held_together_and_approved_ones_are_not_held_again() {
+    let said = [push("On the list.", 3), push("Anything else?", 3), push("Stopped.", 4)];
+    let (turn, story) = (TurnId::from("t1"), answered_for_hub(&said).await);
+    let first = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
+    assert_eq!((&first.push, first.unapproved_turn.as_ref()), (&said[0], Some(&turn)));
+    let hold = async || story.store.outbox_hold(&turn, &push("Look at it.", 4)).await;
+    assert_eq!(hold().await.expect("held"), Some(conversation_id()));
+    let held = story.store.hub_approvals(&conversation_id()).await.expect("read");
+    let found: Vec<_> = held.iter().map(|one| (one.text.as_str(), one.why.clone())).collect();
+    let expected = ["On the list.", "Anything else?"].map(|text| (text, ApprovalReason::Outside));
+    assert_eq!(found, expected);
+    let approved = story.store.approve_for_hub(held[0].number, Some("hub"), Timestamp(9)).await;
+    assert_eq!(approved.expect("sent"), ApprovalOutcome::Approved(conversation_id()));
+    assert_eq!(hold().await.expect("asked"), None, "nothing is left to hold");
+
+    let story = story.restart().await;
+    for body in ["Stopped.", "Look at it.", "On the list."] {
+        let row = story.store.outbox_next("hub", None, 100).await.expect("read").expect("one");
+        assert_eq!((row.push.body.as_str(), row.unapproved_turn), (body, None));
         story.store.outbox_sent(row.id).await.expect("sent");
     }
     assert_eq!(next_body(&story).await, None);

@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
+use llm::model::OWN_CALL_PREFIX;
 use protocol::{
     CallResult, ConversationId, MessageId, Origin, Role, Timestamp, TokenUsage, TurnId,
 };
@@ -209,4 +210,42 @@ fn beyond_its_reach_the_hub_gets_neither_text_nor_names_of_the_model() {
         bodies(told.now),
         ["An answer needs your approval in Vaultmate.", "A change needs your review in Vaultmate."]
     );
+}
+
+#[test]
+fn words_and_names_of_the_model_have_the_time_of_the_turns_end_and_ours_a_later_one() {
+    let waiting = [NotePath::parse("a.md").expect("a path")];
+    let times = |own: &[Message], status, reach| -> Vec<(String, i64)> {
+        let end = ending(status, Some("Look at it."));
+        let told = turn_notifications(&row(), own, &end, &waiting, reach);
+        let all = told.needs_approval.into_iter().chain(told.now);
+        all.map(|push| (push.body, push.at.0)).collect()
+    };
+    let timed = |expected: &[(&str, i64)]| -> Vec<(String, i64)> {
+        expected.iter().map(|(body, at)| ((*body).to_owned(), *at)).collect()
+    };
+    let end = ending(TurnStatus::Done, None).at.0;
+    let later = end + 1;
+    assert_eq!(
+        times(&[], TurnStatus::Cancelled, HubDisclosure::Within),
+        timed(&[
+            ("Look at it.", end),
+            ("Stopped before it was done.", later),
+            ("A change to a needs your review in Vaultmate.", end),
+        ])
+    );
+    assert_eq!(
+        times(&[], TurnStatus::Done, HubDisclosure::Beyond),
+        timed(&[
+            ("Look at it.", end),
+            (NEEDS_APPROVAL, later),
+            ("A change needs your review in Vaultmate.", later),
+        ])
+    );
+    // The inbox note took the message over, and no model said anything.
+    let id = CallId::from(format!("{OWN_CALL_PREFIX}1"));
+    let call = MessagePart::Call { id, tool: "append_file".into(), arguments: json!({}) };
+    let own = [message(Role::Assistant, vec![call])];
+    let told = times(&own, TurnStatus::Done, HubDisclosure::Within);
+    assert_eq!(told.first(), timed(&[("Look at it.", later)]).first());
 }
