@@ -23,8 +23,8 @@ pub(crate) enum HubDisclosure {
 }
 
 /// Whether the turn has heard of nothing but what the hub may use: in its places, and nothing that only models on this
-/// computer may see. `unstored` are sources of the turn that the store does not have yet. The daily note of the day on
-/// which the turn ended is one of the places, also on the next day.
+/// computer may see. `unstored` are sources of the turn that the store does not have yet. The daily note that the turn
+/// could write is one of the places, also on the next day.
 pub(crate) async fn judge_turn(
     store: &Store,
     privacy_guard: &PrivacyGuard,
