@@ -36,6 +36,9 @@ pub enum InKeyring {
 pub enum KeyringError {
     /// The keyring is locked; the user can unlock it.
     Locked,
-    /// There is none, it does not answer, or it failed: in its own words.
+    /// There is none, or it failed before it was given what it is to store, which it has not: in its
+    /// own words.
+    Unreachable(String),
+    /// It does not answer, or it failed: in its own words. It may have done what it was asked to.
     Failed(String),
 }

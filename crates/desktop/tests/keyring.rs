@@ -130,6 +130,6 @@ async fn no_keyring_and_one_that_never_answers_are_told_soon() {
         let asked = tokio::time::timeout(KEYRING_TIMEOUT, keyring.unlock(pending())).await;
         assert_eq!(asked, Ok(Unlocking::Unavailable));
         let stored = store(&keyring, "anthropic", "sk-one").await;
-        assert!(matches!(stored, Err(KeyringError::Failed(_))), "{stored:?}");
+        assert!(matches!(stored, Err(KeyringError::Unreachable(_))), "{stored:?}");
     }
 }

@@ -301,7 +301,7 @@ fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
             "The keyring is locked, so the {word} couldn’t be saved in it. Unlock the keyring and \
              try again, set {variable}, or keep the {word} in a file that only you can read."
         ),
-        KeyringError::Failed(error) => format!(
+        KeyringError::Unreachable(error) | KeyringError::Failed(error) => format!(
             "The {word} couldn’t be saved in the system keyring ({error}). Unlock the keyring and \
              try again, set {variable}, or keep the {word} in a file that only you can read."
         ),

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -70,13 +71,15 @@ impl Keyring {
 
     /// Stores the secret of an account in place of the one before.
     pub async fn store(&self, account: &str, secret: &SecretString) -> Result<(), KeyringError> {
-        timed(async {
+        let is_given = AtomicBool::new(false);
+        let stored = timed(async {
             let connection = self.connect().await?;
             let items = items(&connection, Some(account)).await?;
             if !items.locked.is_empty() || locked_collection(&connection).await?.is_some() {
                 return Err(KeyringError::Locked);
             }
             let service = session(&connection).await?;
+            is_given.store(true, Ordering::Relaxed);
             let (bytes, kind) = (secret.expose_secret().as_bytes(), "application/octet-stream");
             if let Some(item) = items.unlocked.first() {
                 let item = service.get_item_by_path(item.clone()).await.map_err(failed)?;
@@ -87,8 +90,13 @@ impl Keyring {
             let collection = service.get_default_collection().await.map_err(failed)?;
             let created = collection.create_item(&label, attributes, bytes, true, kind).await;
             created.map(drop).map_err(failed)
+        });
+        stored.await.map_err(|error| match error {
+            KeyringError::Failed(why) if !is_given.load(Ordering::Relaxed) => {
+                KeyringError::Unreachable(why)
+            }
+            error => error,
         })
-        .await
     }
 
     /// Removes the secret of an account, if there is one.

@@ -21,7 +21,7 @@ pub(super) async fn remove(keyring: &Keyring, account: &str) -> Result<(), Keyri
     match keyring.remove(account).await {
         Ok(()) => ensure_gone(&keyring.look(account).await),
         Err(KeyringError::Locked) => Err(KeyringRemovalError::Locked),
-        Err(KeyringError::Failed(why)) => {
+        Err(KeyringError::Unreachable(why) | KeyringError::Failed(why)) => {
             tracing::debug!(why, account, "nothing was removed from the keyring");
             Err(KeyringRemovalError::Unreachable)
         }

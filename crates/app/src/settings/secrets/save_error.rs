@@ -27,7 +27,7 @@ impl SecretSaveError {
         text: &SecretString,
     ) -> Self {
         let may_hold = match error {
-            KeyringError::Locked => false,
+            KeyringError::Locked | KeyringError::Unreachable(_) => false,
             KeyringError::Failed(_) => match keyring.look(account).await {
                 InKeyring::Secret(found) => found.expose_secret() == text.expose_secret(),
                 InKeyring::Nothing => false,
