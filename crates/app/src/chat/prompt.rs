@@ -246,8 +246,11 @@ pub(crate) fn context_block(briefing: &ContextBlock) -> String {
     );
     // The last: where the question is withheld, everything behind its beginning is.
     lines.extend(briefing.question.as_ref().map(question_text));
-    format!("<context>\n{}\n{CONTEXT_END_TAG}", lines.join("\n"))
+    format!("{CONTEXT_TAG}\n{}\n{CONTEXT_END_TAG}", lines.join("\n"))
 }
+
+/// The first line of a context block.
+const CONTEXT_TAG: &str = "<context>";
 
 /// The last line of a context block.
 const CONTEXT_END_TAG: &str = "</context>";
@@ -289,6 +292,10 @@ fn options_text(options: &[String]) -> String {
 /// blocks as they are made now the question is the last part; in older ones other lines follow and
 /// are left out too.
 pub(crate) fn without_question(context: &str) -> String {
+    // Context that a program passes is text of its user.
+    if !context.starts_with(CONTEXT_TAG) {
+        return context.to_owned();
+    }
     let starts = [SKIPPED_QUESTION_START, WAITING_QUESTION_START];
     let line_of = |start: &&str| context.find(&format!("\n{start}"));
     let Some(at) = starts.iter().filter_map(line_of).min() else {
