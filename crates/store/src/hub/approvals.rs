@@ -96,7 +96,7 @@ pub(crate) async fn hold_expired(
 }
 
 /// Queued words of the turn that nobody approved are not sent: they wait where they were said. `None`
-/// where there are none.
+/// where there are none, or where the conversation is deleted: then they are dropped.
 pub(crate) async fn hold_unapproved(
     db: &mut SqliteConnection,
     turn: &TurnId,
@@ -107,6 +107,7 @@ pub(crate) async fn hold_unapproved(
          FROM turn t
          JOIN inbox i ON i.turn = t.id
          JOIN outbox o ON o.hub = i.hub AND o.message_id = i.id AND o.at = t.ended_at
+         JOIN conversation c ON c.id = t.conversation AND c.deleted_at IS NULL
          WHERE t.id = ? AND o.state = 'waiting'
          ORDER BY o.number
          RETURNING conversation",

@@ -409,6 +409,15 @@ async fn queued_words_of_a_turn_are_held_together_and_approved_ones_are_not_held
 }
 
 #[tokio::test]
+async fn queued_words_of_a_deleted_conversation_are_dropped_without_a_notice() {
+    let (turn, story) = (TurnId::from("t1"), answered_for_hub(&[push("On the list.", 3)]).await);
+    story.store.delete(&conversation_id(), Timestamp(5)).await.expect("deleted");
+    let held = story.store.outbox_hold(&turn, &push("Look at it.", 4)).await;
+    assert_eq!(held.expect("dropped"), None);
+    assert_eq!(next_body(&story).await, None);
+}
+
+#[tokio::test]
 async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     let story = TestConversation::begin().await;
     let push = |body: &str| OutboxPush {
