@@ -21,6 +21,9 @@ mod prompt;
 mod quoted;
 mod schema;
 mod stream;
+mod thoughts;
+
+pub(crate) use thoughts::{THOUGHT_END, THOUGHT_START};
 
 /// How many bytes the declarations of these tools take in a request at most: as a provider's JSON, or as
 /// text for a model that takes no tools.

@@ -1,5 +1,6 @@
 //! Finds a call in the text of a model: the first object that is written as one and fits a tool on
-//! offer. Pure; time grows with the text, memory is bounded.
+//! offer. A call in a thought is text; a thought that the answer does not end is none. Pure; time grows
+//! with the text, and so does memory after a call, which may be text yet; before it, memory is bounded.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::call_formats::{self, CALL_MARKS, CallProblem, WrittenCall};
 use super::quoted::QuotableText;
+use super::thoughts::{THOUGHT_END, THOUGHT_START, ThoughtState};
 use crate::model::ToolSpec;
 
 #[cfg(test)]
@@ -24,7 +26,7 @@ const MAX_DEPTH: usize = 32;
 pub(super) enum ExtractedPart {
     /// Text for the user.
     Text(String),
-    /// A call. Nothing is found after it.
+    /// A call, given out at the end of the text. Nothing is found after it.
     Call {
         tool: String,
         /// Its arguments, an object that fits.
@@ -43,7 +45,7 @@ pub(super) enum ExtractedPart {
 #[derive(Debug)]
 pub(super) struct CallScanner {
     tools: Vec<ToolSpec>,
-    /// The text that is held back: an open object, or what may open one.
+    /// The text that is held back: an open object, or what may open one, or a call and what follows it.
     held: String,
     /// How much of `held` was looked at.
     looked: usize,
@@ -53,6 +55,7 @@ pub(super) struct CallScanner {
     closed: Vec<(usize, usize)>,
     inside: ScanState,
     over: ScanEnd,
+    thought: ThoughtState,
     /// A call that stands in it is only repeated, and stays text.
     told: Arc<QuotableText>,
 }
@@ -76,10 +79,11 @@ enum ScanState {
     Escape,
 }
 
+/// A call that was found counts at the end, unless the end of a thought comes after it.
 #[derive(Debug)]
 enum ScanEnd {
     No,
-    Called,
+    Called { tool: String, parameters: Value },
     NoCall { problem: String },
 }
 
@@ -94,6 +98,7 @@ impl CallScanner {
             closed: Vec::new(),
             inside: ScanState::Object,
             over: ScanEnd::No,
+            thought: ThoughtState::Unknown,
             told: Arc::default(),
         }
     }
@@ -105,19 +110,18 @@ impl CallScanner {
 
     /// Accepts more text and gives out what is certain.
     pub(super) fn feed(&mut self, text: &str) -> Vec<ExtractedPart> {
-        match self.over {
-            ScanEnd::Called => return Vec::new(),
-            ScanEnd::NoCall { .. } => {
-                self.held.push_str(text);
-                return Vec::new();
-            }
-            ScanEnd::No => self.held.push_str(text),
+        if matches!(self.over, ScanEnd::Called { .. }) && self.thought == ThoughtState::Closed {
+            return Vec::new();
         }
+        self.held.push_str(text);
         let mut found = Vec::new();
-        while matches!(self.over, ScanEnd::No)
-            && let Some((at, byte)) = self.next_byte()
-        {
-            self.scan_byte(at, byte, &mut found);
+        while let Some((at, byte)) = self.next_byte() {
+            if byte == b'>' {
+                self.read_thought_tag(at);
+            }
+            if matches!(self.over, ScanEnd::No) {
+                self.scan_byte(at, byte, &mut found);
+            }
         }
         if matches!(self.over, ScanEnd::No) && self.open.is_empty() {
             let keep = trailing_partial_marks(&self.held);
@@ -129,6 +133,10 @@ impl CallScanner {
     /// No more text comes: gives out the rest. Where the answer `is_cut`, it may end within the name of a tool.
     pub(super) fn end(mut self, is_cut: bool) -> Vec<ExtractedPart> {
         let mut found = Vec::new();
+        if is_cut && self.thought == ThoughtState::Open {
+            // It only thought of a call when it was cut.
+            self.close_thought();
+        }
         if let (ScanEnd::No, Some(start)) = (&self.over, self.open.front().copied()) {
             let begun = self.held.get(start..).is_some_and(|open| {
                 let is_meant = call_formats::starts_call(open, &self.tools)
@@ -142,7 +150,9 @@ impl CallScanner {
             }
         }
         match self.over {
-            ScanEnd::Called => {}
+            ScanEnd::Called { tool, parameters } => {
+                found.push(ExtractedPart::Call { tool, parameters });
+            }
             ScanEnd::NoCall { problem } => {
                 found.push(ExtractedPart::NoCall { text: self.held, problem })
             }
@@ -157,6 +167,42 @@ impl CallScanner {
         let byte = *self.held.as_bytes().get(at)?;
         self.looked += 1;
         Some((at, byte))
+    }
+
+    /// Follows the thoughts by the tag that may end at `at`. One in a string of an object is content,
+    /// unless a tag opened the thought around it.
+    fn read_thought_tag(&mut self, at: usize) {
+        let read = self.held.get(..=at).unwrap_or_default();
+        let is_in_string = matches!(
+            self.inside,
+            ScanState::Name(_) | ScanState::NameEscape(_) | ScanState::Text | ScanState::Escape
+        );
+        let may_end = match self.thought {
+            ThoughtState::Unknown => !is_in_string,
+            ThoughtState::Open => true,
+            ThoughtState::Closed => false,
+        };
+        if may_end && read.ends_with(THOUGHT_END) {
+            self.close_thought();
+        } else if self.thought != ThoughtState::Open
+            && self.open.is_empty()
+            && read.ends_with(THOUGHT_START)
+        {
+            // After a call a tag opens another thought, and ends none around that call.
+            self.thought = match self.over {
+                ScanEnd::No => ThoughtState::Open,
+                ScanEnd::Called { .. } | ScanEnd::NoCall { .. } => ThoughtState::Closed,
+            };
+        }
+    }
+
+    /// What is held until here was thought, and is text.
+    fn close_thought(&mut self) {
+        self.thought = ThoughtState::Closed;
+        self.over = ScanEnd::No;
+        self.open.clear();
+        self.closed.clear();
+        self.inside = ScanState::Object;
     }
 
     fn scan_byte(&mut self, at: usize, byte: u8, found: &mut Vec<ExtractedPart>) {
@@ -254,20 +300,19 @@ impl CallScanner {
             let Some(object) = self.held.get(start..end) else { continue };
             match self.parse_call(object) {
                 ParsedObject::Call { tool, parameters } => {
-                    let before = self.held.get(..start).unwrap_or_default();
-                    let before =
-                        before.get(..trailing_marks(before)).unwrap_or_default().to_owned();
-                    found.extend((!before.is_empty()).then_some(ExtractedPart::Text(before)));
-                    found.push(ExtractedPart::Call { tool, parameters });
-                    self.over = ScanEnd::Called;
-                    self.held.clear();
+                    // The end of a thought may stand between it and where the scan is.
+                    self.looked = end;
+                    let until = trailing_marks(self.held.get(..start).unwrap_or_default());
+                    self.emit_text(until, found);
+                    self.over = ScanEnd::Called { tool, parameters };
                     return;
                 }
-                ParsedObject::NoCall(why) => problem = problem.or(Some((start, why))),
+                ParsedObject::NoCall(why) => problem = problem.or(Some((start, end, why))),
                 ParsedObject::Other => {}
             }
         }
-        if let Some((start, problem)) = problem {
+        if let Some((start, end, problem)) = problem {
+            self.looked = end;
             self.emit_text(start, found);
             self.over = ScanEnd::NoCall { problem };
         }
@@ -323,7 +368,8 @@ fn trailing_marks(text: &str) -> usize {
 fn trailing_partial_marks(text: &str) -> usize {
     let begun = text.rfind(['<', '[']).filter(|from| {
         let last = text.get(*from..).unwrap_or_default();
-        CALL_MARKS.iter().any(|mark| mark.starts_with(last))
+        let mut marks = CALL_MARKS.iter().chain(&[THOUGHT_START, THOUGHT_END]);
+        marks.any(|mark| mark.len() > last.len() && mark.starts_with(last))
     });
     begun.unwrap_or_else(|| trailing_marks(text))
 }

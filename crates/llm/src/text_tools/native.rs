@@ -3,8 +3,9 @@
 //! A call that the server did not recognize comes as text: where the whole answer is calls, they
 //! are taken for what they are. Small models on this computer also write words around a call, so
 //! their text is scanned for one. The text of other servers stays text when it has words around a
-//! call: their models know the format, and explain calls. And a server may drop the tools without
-//! an error; then the prompt that it counts is far shorter than the one that was sent.
+//! call: their models know the format, and explain calls. A thought before the answer is no part of
+//! it. And a server may drop the tools without an error; then the prompt that it counts is far
+//! shorter than the one that was sent.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use super::TextToolProvider;
 use super::call_formats::{self, WrittenCall};
 use super::extract::{CallScanner, ExtractedPart};
 use super::quoted::QuotableText;
+use super::thoughts::{self, THOUGHT_END, THOUGHT_START, ThoughtState};
 use crate::context::tokens;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::ModelStream;
@@ -65,6 +67,7 @@ pub(super) fn native_tool_stream(
         has_native_call: false,
         doubt,
         held: Some(String::new()),
+        thought: ThoughtState::Unknown,
         usage: TokenUsage::default(),
         ready: VecDeque::new(),
         over: false,
@@ -88,6 +91,8 @@ struct NativeToolStream {
     doubt: Option<SupportProbe>,
     /// Text that is not given out yet; `None` once the answer is known to be no call in text.
     held: Option<String>,
+    /// The thought that the answer begins with. Its text is given out before the rest is judged.
+    thought: ThoughtState,
     /// The cost of an answer that was thrown away.
     usage: TokenUsage,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
@@ -135,10 +140,40 @@ impl NativeToolStream {
     fn receive_text(&mut self, text: String) {
         let Some(held) = &mut self.held else { return self.show(text) };
         held.push_str(&text);
-        let may_be = held.len() <= MAX_HELD_BYTES && call_formats::may_be_calls(held);
-        if !may_be && self.doubt.is_none() {
+        if self.doubt.is_some() {
+            return;
+        }
+        self.show_leading_thought();
+        let held = self.held.as_deref().unwrap_or_default();
+        let may_be = call_formats::may_be_calls(held)
+            || THOUGHT_START.starts_with(held.trim_start())
+            || self.thought == ThoughtState::Open;
+        if !may_be || held.len() > MAX_HELD_BYTES {
             self.flush_as_text();
         }
+    }
+
+    /// Gives out what came of a thought at the beginning of the held text: the text after it may
+    /// still consist of calls.
+    fn show_leading_thought(&mut self) {
+        let Some(held) = &mut self.held else { return };
+        let begins = held.trim_start().starts_with(THOUGHT_START);
+        if begins && self.thought == ThoughtState::Unknown {
+            self.thought = ThoughtState::Open;
+        }
+        if self.thought != ThoughtState::Open {
+            return;
+        }
+        let until = match held.find(THOUGHT_END) {
+            Some(at) => {
+                self.thought = ThoughtState::Closed;
+                at + THOUGHT_END.len()
+            }
+            None => thoughts::partial_end(held),
+        };
+        let rest = held.split_off(until);
+        let thought = std::mem::replace(held, rest);
+        self.show(thought);
     }
 
     /// The model called a tool in its server's format, or verbatim content came: the model supports
@@ -154,8 +189,14 @@ impl NativeToolStream {
     /// Text that was never given out does not keep the request from being sent again. Nobody is shown the JSON of
     /// a call.
     fn tell_held(&mut self) {
-        let held = self.held.take().filter(|held| !call_formats::may_be_calls(held));
-        self.ready.extend(held.map(|held| Ok(ModelEvent::HeldText(held))));
+        let mut held = self.held.take().unwrap_or_default();
+        let answer = thoughts::leading_thought(&held);
+        if held.get(answer..).is_some_and(call_formats::may_be_calls) {
+            held.truncate(answer);
+        }
+        if !held.is_empty() {
+            self.ready.push_back(Ok(ModelEvent::HeldText(held)));
+        }
     }
 
     fn flush_as_text(&mut self) {
@@ -177,11 +218,12 @@ impl NativeToolStream {
         }
     }
 
-    /// The text goes no further: what the scan holds of it is shown, except for the JSON of a call.
+    /// The text goes no further: what the scan holds of it is shown, except for the JSON of a call. A
+    /// call that fits is kept for the end of the answer.
     fn end_scan_as_text(&mut self) {
         for part in self.take_scan().into_iter().flat_map(|scan| scan.end(false)) {
-            if let ExtractedPart::Text(text) = part {
-                self.ready.push_back(Ok(ModelEvent::Text(text)));
+            if !matches!(part, ExtractedPart::NoCall { .. }) {
+                self.emit(part);
             }
         }
     }
@@ -221,6 +263,7 @@ impl NativeToolStream {
             // Nothing speaks against it, so no other answer is held back.
             calls.toolless.mark_supported(&calls.base_url, &request.model);
         }
+        self.show_leading_thought();
         let held = self.held.take().unwrap_or_default();
         let found = match reason {
             StopReason::EndTurn | StopReason::StopSequence => {

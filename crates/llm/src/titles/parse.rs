@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use protocol::notes::invisible::without_invisible;
 use protocol::{GeneratedTitle, TitleRequest};
 
+use crate::text_tools::{THOUGHT_END, THOUGHT_START};
+
 /// The characters after which a title is cut, at a word.
 const MAX_TITLE_CHARS: usize = 80;
 /// More words on the first line are no title.
 const MAX_TITLE_WORDS: usize = 16;
 /// The characters after which a summary is cut, at a sentence where one ends.
 const MAX_SUMMARY_CHARS: usize = 600;
-
-/// The tags that some models write around their thoughts, before the answer.
-const THOUGHT_TAGS: [&str; 2] = ["<think>", "</think>"];
 
 /// The title, and the summary if one was wanted; `None` when something of it is missing.
 pub(super) fn title_and_summary(text: &str, wanted: TitleRequest) -> Option<GeneratedTitle> {
@@ -38,8 +37,8 @@ pub(crate) fn paragraph(answer: &str, most: usize) -> Option<String> {
 /// The text without a model's thoughts and without invisible characters; `None` while it only
 /// thinks.
 fn without_thoughts(text: &str) -> Option<Cow<'_, str>> {
-    let text = text.rsplit_once(THOUGHT_TAGS[1]).map_or(text, |(_, after)| after);
-    (!text.trim_start().starts_with(THOUGHT_TAGS[0])).then(|| without_invisible(text))
+    let text = text.rsplit_once(THOUGHT_END).map_or(text, |(_, after)| after);
+    (!text.trim_start().starts_with(THOUGHT_START)).then(|| without_invisible(text))
 }
 
 /// Without what a weak model puts around it: marks, quotes, a label, a full stop.

@@ -11,6 +11,8 @@ use crate::fixtures::scripted_provider::ScriptedProvider;
 use crate::fixtures::service_world::ServiceWorld;
 use crate::providers::openai::{data, words};
 
+mod thoughts;
+
 const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;
 const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;
 

@@ -88,6 +88,47 @@ fn the_first_call_counts_and_parameters_may_be_omitted() {
 }
 
 #[test]
+fn a_call_in_a_thought_is_text() {
+    for text in [
+        format!("<think>I could write {READ}, but no.</think>\nMilk. "),
+        format!("A thought: <think>{READ}</think> Milk. "),
+        "<think>It is {\"tool\": \"raed\", \"parameters\": {}}.</think>Milk. ".to_owned(),
+        "<think>It is {\"tool\": \"read\", \"parameters\": </think>Milk. ".to_owned(),
+        "<think>It is {\"tool\": \"read\", \"par</think>Milk. ".to_owned(),
+    ] {
+        let letters: Vec<String> = text.chars().map(String::from).collect();
+        assert_eq!(scan(letters.iter().map(String::as_str)), [words(&text)], "{text}");
+        assert_eq!(scan([text.as_str(), READ]), [words(&text), read()], "{text}");
+        // The control: a thought that the answer does not end is text, and may hold a call.
+        let unended = text.replace("</think>", "");
+        assert!(!matches!(scan([unended.as_str()])[..], [ExtractedPart::Text(_)]), "{unended}");
+    }
+}
+
+#[test]
+fn a_call_before_the_end_of_a_thought_that_the_prompt_began_is_text() {
+    for text in [format!("I could write {READ}.</think>Milk. "), format!("```{READ}```</think> ")] {
+        assert_eq!(scan([text.as_str()]), [words(&text)]);
+        assert_eq!(scan([text.as_str(), READ]), [words(&text), read()]);
+    }
+    // The controls: a tag in the call, the end of a later thought, and a second end.
+    let quoting = r#"{"tool":"read","parameters":{"path":"</think>"}}"#;
+    assert_eq!(scan([quoting]), [call("read", json!({ "path": "</think>" }))]);
+    assert_eq!(scan([READ, "<think>Done?</think> Done."]), [read()]);
+    assert_eq!(scan(["So.</think>", READ, "</think>"]), [words("So.</think>"), read()]);
+}
+
+#[test]
+fn a_thought_that_does_not_end_holds_a_call_unless_the_answer_is_cut() {
+    let before = "Models begin with <think> and then: ";
+    assert_eq!(scan([before, READ, " So."]), [words(before), read()]);
+    let mut cut = CallScanner::new(tools());
+    assert_eq!(cut.feed("<think>"), [words("<think>")]);
+    assert_eq!(cut.feed(READ), []);
+    assert_eq!(cut.end(true), [words(READ)]);
+}
+
+#[test]
 fn text_without_a_call_is_text() {
     for text in [
         "",
@@ -160,6 +201,8 @@ fn pieces() -> impl Strategy<Value = Vec<String>> {
         Just("\"".to_owned()),
         Just("\\".to_owned()),
         Just("```json\n".to_owned()),
+        Just("<think>".to_owned()),
+        Just("</think>".to_owned()),
         Just("\"tool\":".to_owned()),
         Just("\"read\",\"parameters\":{\"path\":\"x\"}}".to_owned()),
         Just(READ.to_owned()),
