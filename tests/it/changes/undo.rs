@@ -249,17 +249,36 @@ async fn another_note_at_the_path_of_a_changed_one_does_not_count_as_overwriting
     home.notes.write("Alpha.md", NOTES[0].1);
     // The control: the note itself. The two are looked at in the order of their names.
     home.notes.write("Beta.md", NOTES[1].1);
-    let standings = running
-        .wait_for_event("an overwritten change", |event| match event {
-            AppEvent::AppliedChanged { set } => {
-                let standings: Vec<_> = set.notes.iter().map(|note| note.standing).collect();
-                standings.contains(&ChangeStatus::Overwritten).then_some(standings)
-            }
-            _ => None,
-        })
-        .await;
     let (stands, overwritten) = (ChangeStatus::Stands, ChangeStatus::Overwritten);
-    assert_eq!(standings, [stands, overwritten, stands]);
+    assert_eq!(standings_after_overwrite(&running).await, [stands, overwritten, stands]);
+    running.quit().await;
+}
+
+/// How the notes of a set stand, once another program has overwritten one of them.
+async fn standings_after_overwrite(app: &RunningApp) -> Vec<ChangeStatus> {
+    app.wait_for_event("an overwritten change", |event| match event {
+        AppEvent::AppliedChanged { set } => {
+            let standings: Vec<_> = set.notes.iter().map(|note| note.standing).collect();
+            standings.contains(&ChangeStatus::Overwritten).then_some(standings)
+        }
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_overwritten_while_the_vault_is_closed_is_noticed_and_reapplied() {
+    let (home, model, running) = app_with_changes().await;
+    running.quit().await;
+    home.notes.write("Alpha.md", NOTES[0].1);
+    let running = home.open(settings_with_model(&model)).await;
+    // The control: nobody touched the other notes.
+    let (stands, overwritten) = (ChangeStatus::Stands, ChangeStatus::Overwritten);
+    assert_eq!(standings_after_overwrite(&running).await, [overwritten, stands, stands]);
+    let set = applied_sets(&running).await.remove(0);
+    assert_eq!((set.notes[0].path.as_str(), set.notes[0].standing), ("Alpha.md", overwritten));
+    running.app.reapply(&set.notes[0].effect).await.expect("reapplied");
+    assert_eq!(home.notes.read("Alpha.md"), EDITED[0].1);
     running.quit().await;
 }
 

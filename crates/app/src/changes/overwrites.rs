@@ -1,7 +1,8 @@
 //! Notices that another program wrote a note as if our change had never been: an open editor, a sync.
 //!
 //! It looks at notes that change within minutes of a change of ours, and marks the change if every hunk of it is gone and could
-//! be applied again. Notes that change together are looked at together: thousands may, when links of a move are reverted.
+//! be applied again. Where it is not known which notes changed, as after a start, it looks at all that we changed in these
+//! minutes. Notes that change together are looked at together: thousands may, when links of a move are reverted.
 
 #[cfg(test)]
 mod tests;
@@ -38,15 +39,27 @@ impl VaultSession {
         }
     }
 
+    /// The same where it is not known which files were touched. Reads only the notes that were changed lately.
+    pub(crate) async fn detect_all_overwrites(&self) {
+        match self.store.paths_edited_since(self.detection_start()).await {
+            Ok(edited) => self.detect_overwrites(&edited.into_iter().collect()).await,
+            Err(error) => tracing::warn!(%error, "it is not known whether changes stand"),
+        }
+    }
+
+    /// Changes from before that are not looked at any more.
+    fn detection_start(&self) -> Timestamp {
+        let noticed =
+            i64::try_from(self.pace.scale(DETECTION_WINDOW).as_millis()).unwrap_or(i64::MAX);
+        Timestamp(now().0.saturating_sub(noticed))
+    }
+
     /// The sets of which a change stands differently now.
     async fn update_overwritten(
         &self,
         files: &BTreeSet<NotePath>,
     ) -> Result<BTreeSet<ChangeSetId>, UserError> {
-        let noticed =
-            i64::try_from(self.pace.scale(DETECTION_WINDOW).as_millis()).unwrap_or(i64::MAX);
-        let since = Timestamp(now().0.saturating_sub(noticed));
-        let mut check = OverwriteCheck::new(&self.store, &self.vault, since);
+        let mut check = OverwriteCheck::new(&self.store, &self.vault, self.detection_start());
         let notes = files.iter().filter(|path| path.is_markdown()).cloned().collect();
         let notes = check.disturbed_notes(notes).await?;
         if notes.is_empty() {

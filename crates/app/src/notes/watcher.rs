@@ -90,9 +90,9 @@ impl VaultSession {
     }
 
     async fn handle_watch_events(self: &Arc<Self>, mut watch: VaultWatch) {
-        let (recount, touched) = (Arc::new(Notify::new()), Arc::<TouchedFiles>::default());
+        let (recount, to_check) = (Arc::new(Notify::new()), Arc::<FilesToCheck>::default());
         self.spawn(Arc::clone(self).run_recount_loop(Arc::clone(&recount)));
-        self.spawn(Arc::clone(self).run_overwrite_check_loop(Arc::clone(&touched)));
+        self.spawn(Arc::clone(self).run_overwrite_check_loop(Arc::clone(&to_check)));
         while let Some(changed) = watch.next().await {
             match changed {
                 VaultChange::Notes(files) => {
@@ -100,13 +100,15 @@ impl VaultSession {
                     self.refresh_viewed_note(|path| files.binary_search(path).is_ok()).await;
                     // Other files are not counted, but links lead to them.
                     recount.notify_one();
-                    touched.add(files);
+                    to_check.add(TouchedFiles::Listed(files.into_iter().collect()));
                 }
                 VaultChange::Replaced(files) => self.store_file_replacements(&files).await,
                 VaultChange::Everything => {
                     self.indexer.request_rescan();
                     self.refresh_viewed_note(|_| true).await;
                     recount.notify_one();
+                    // Also for writes from before the watch: this comes once when it stands.
+                    to_check.add(TouchedFiles::Any);
                 }
                 VaultChange::Gone => self.set_folder_presence(FolderPresence::Gone).await,
                 VaultChange::Back => self.set_folder_presence(FolderPresence::Here).await,
@@ -136,11 +138,14 @@ impl VaultSession {
 
     /// Compares what was touched with our own changes. It asks the database, and no save waits for
     /// that to be found.
-    async fn run_overwrite_check_loop(self: Arc<Self>, touched: Arc<TouchedFiles>) {
+    async fn run_overwrite_check_loop(self: Arc<Self>, to_check: Arc<FilesToCheck>) {
         loop {
-            touched.added.notified().await;
-            let files = std::mem::take(&mut *touched.lock());
-            self.detect_overwrites(&files).await;
+            to_check.added.notified().await;
+            let touched = std::mem::take(&mut *to_check.lock());
+            match touched {
+                TouchedFiles::Listed(files) => self.detect_overwrites(&files).await,
+                TouchedFiles::Any => self.detect_all_overwrites().await,
+            }
         }
     }
 
@@ -208,21 +213,44 @@ impl VaultSession {
     }
 }
 
-/// Files that were touched and not compared yet, each once.
-#[derive(Default)]
-struct TouchedFiles {
-    files: Mutex<BTreeSet<NotePath>>,
-    added: Notify,
+/// Files that another program may have written.
+#[derive(Debug, PartialEq, Eq)]
+enum TouchedFiles {
+    Listed(BTreeSet<NotePath>),
+    /// It is not known which.
+    Any,
+}
+
+impl Default for TouchedFiles {
+    fn default() -> Self {
+        Self::Listed(BTreeSet::new())
+    }
 }
 
 impl TouchedFiles {
-    fn add(&self, files: Vec<NotePath>) {
-        self.lock().extend(files);
+    fn join(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Listed(files), Self::Listed(more)) => files.extend(more),
+            (touched, _) => *touched = Self::Any,
+        }
+    }
+}
+
+/// Files that were touched and not compared yet, each once.
+#[derive(Default)]
+struct FilesToCheck {
+    touched: Mutex<TouchedFiles>,
+    added: Notify,
+}
+
+impl FilesToCheck {
+    fn add(&self, more: TouchedFiles) {
+        self.lock().join(more);
         self.added.notify_one();
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<NotePath>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, TouchedFiles> {
+        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -231,4 +259,28 @@ impl TouchedFiles {
 enum FolderPresence {
     Here,
     Gone,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(files: &[&str]) -> TouchedFiles {
+        let paths = files.iter().map(|file| NotePath::parse(file).expect("a path"));
+        TouchedFiles::Listed(paths.collect())
+    }
+
+    #[test]
+    fn files_that_are_touched_before_a_check_are_joined_and_none_is_lost_beside_any() {
+        for (touched, expected) in [
+            (vec![listed(&["b.md"]), listed(&["a.md", "b.md"])], listed(&["a.md", "b.md"])),
+            (vec![listed(&["a.md"]), TouchedFiles::Any], TouchedFiles::Any),
+            (vec![TouchedFiles::Any, listed(&["a.md"])], TouchedFiles::Any),
+            (vec![TouchedFiles::Any, TouchedFiles::Any], TouchedFiles::Any),
+        ] {
+            let mut all = TouchedFiles::default();
+            touched.into_iter().for_each(|more| all.join(more));
+            assert_eq!(all, expected);
+        }
+    }
 }

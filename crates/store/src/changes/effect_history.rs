@@ -49,6 +49,11 @@ impl Store {
         read!(self, "read the changes of notes", |db| select_edits(db, paths, since))
     }
 
+    /// The notes whose bytes were changed since a time, each once, at the paths where that was; in no order.
+    pub async fn paths_edited_since(&self, since: Timestamp) -> Result<Vec<NotePath>, StoreError> {
+        read!(self, "read which notes were changed", |db| select_edited_paths(db, since))
+    }
+
     /// The changes of the note at a path, newest first: it was created, changed, moved there or
     /// away from there, with its parent folder too. Covers a limited time, or the changes before an
     /// effect.
@@ -102,6 +107,16 @@ macro_rules! applied_effects {
              WHERE state = 'done' AND ",
             $condition
         )
+    };
+}
+
+/// Whether an effect changed bytes, at the time `?1` or later.
+macro_rules! is_edit_since {
+    () => {
+        "kind IN ('create', 'replace') AND at >= ?1
+             AND number > coalesce(
+                 (SELECT number FROM effect WHERE at < ?1 ORDER BY number DESC LIMIT 1), 0
+             )"
     };
 }
 
@@ -193,16 +208,27 @@ async fn select_edits(
     since: Timestamp,
 ) -> Result<Vec<Effect>, sqlx::Error> {
     let paths: Vec<&str> = paths.iter().map(NotePath::as_str).collect();
-    sqlx::query(applied_effects!(
-        "path IN (SELECT value FROM json_each(?1)) AND kind IN ('create', 'replace') AND at >= ?2
-             AND number > coalesce(
-                 (SELECT number FROM effect WHERE at < ?2 ORDER BY number DESC LIMIT 1), 0
-             )
-         ORDER BY number DESC"
-    ))
-    .bind(to_json(&paths)?)
+    sqlx::query(applied_effects!(concat!(
+        is_edit_since!(),
+        " AND path IN (SELECT value FROM json_each(?2)) ORDER BY number DESC"
+    )))
     .bind(since.0)
+    .bind(to_json(&paths)?)
     .try_map(|row| effect_from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn select_edited_paths(
+    db: &mut SqliteConnection,
+    since: Timestamp,
+) -> Result<Vec<NotePath>, sqlx::Error> {
+    sqlx::query(concat!(
+        "SELECT DISTINCT path FROM effect WHERE state = 'done' AND ",
+        is_edit_since!()
+    ))
+    .bind(since.0)
+    .try_map(|row: SqliteRow| row.path("path"))
     .fetch_all(db)
     .await
 }

@@ -180,4 +180,14 @@ async fn edits_of_several_notes_since_a_time_are_read_at_once() {
         let found: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
         assert_eq!(found.join(" "), expected, "{notes:?} since {since}");
     }
+    let under_way = intent("e6", "c1", edit("d.md", "one", "e6"));
+    story.store.record_intents(&[under_way], Timestamp(6)).await.expect("stored");
+    for (since, expected) in
+        [(1, "a.md b.md c.md"), (3, "a.md c.md"), (4, "a.md"), (5, ""), (6, "")]
+    {
+        let mut found = story.store.paths_edited_since(Timestamp(since)).await.expect("read");
+        found.sort();
+        let found: Vec<_> = found.iter().map(protocol::NotePath::as_str).collect();
+        assert_eq!(found.join(" "), expected, "since {since}");
+    }
 }
