@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use markdown::{privacy, privacy_of_text};
 use protocol::{NotePath, Privacy, PrivateRules};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
 
-use crate::{EntryKind, Fingerprint, NOTE_LIMIT, Vault, VaultEntry, VaultError};
+use crate::{EntryKind, Fingerprint, NOTE_LIMIT, SymlinkPolicy, Vault, VaultEntry, VaultError};
 
 /// How long a listing may look into notes whose tags and properties are not known yet. The
 /// remaining notes are withheld, and a later listing knows more of them.
@@ -153,12 +154,13 @@ impl Vault {
         vault
     }
 
-    /// Whether the screen, if there is one, keeps `path` back; also where nothing is. Reads the file, note
-    /// or not, where its text decides. A note whose text decides and cannot be read is kept back.
+    /// Whether the screen, if there is one, keeps `path` back; also where nothing is. A link that is followed
+    /// is kept back with the note behind it. Reads the file, note or not, where its text decides. A note
+    /// whose text decides and cannot be read is kept back.
     #[must_use]
     pub fn hides(&self, path: &NotePath) -> bool {
         let Some(showing) = self.active_visibility() else { return false };
-        if showing.hides_path(path) {
+        if showing.hides_path(path) || self.leads_to_hidden_path(path, &showing) {
             return true;
         }
         showing.rules.depend_on_content()
@@ -168,6 +170,19 @@ impl Vault {
                 Err(VaultError::NotFound { .. }) => false,
                 Err(_) => showing.depends_on_text(path),
             }
+    }
+
+    /// Whether `path` has links that are followed, to a path that is kept back. Without links in it the disk
+    /// is asked once; not at all where no links are followed.
+    fn leads_to_hidden_path(&self, path: &NotePath, showing: &Visibility) -> bool {
+        if self.symlink_policy() == SymlinkPolicy::Refused {
+            return false;
+        }
+        let has_link = match self.root().stat(path.as_str()) {
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::Symlink,
+            Err(error) => error != Errno::NOENT,
+        };
+        has_link && self.follow_symlinks(path).is_ok_and(|real| showing.hides_path(&real))
     }
 
     /// Whether the first bytes of a file are text; also where they cannot be read. Images are not

@@ -196,6 +196,34 @@ fn a_link_does_not_lead_around_the_screen() {
 }
 
 #[test]
+fn a_followed_link_is_hidden_with_the_note_behind_it() {
+    let folder = folder();
+    let links = [
+        ("Diary/Today.md", "way.md", true),
+        ("way.md", "twice.md", true),
+        ("Diary", "door", true),
+        ("Diary/Gone.md", "broken.md", true),
+        ("notes/Open.md", "open.md", false),
+        ("notes", "link", false),
+        ("circle.md", "circle.md", false),
+        ("../Diary/Today.md", "out.md", false),
+    ];
+    for (target, at, _) in links {
+        std::os::unix::fs::symlink(target, folder.root.join(at)).unwrap();
+    }
+    let vault = screened(&folder, rules(&["Diary"], &[]), Privacy::Open);
+    let inside = [("door/Today.md", true), ("link/Open.md", false), ("link/None.md", false)];
+    for (at, is_hidden) in links.map(|(_, at, is_hidden)| (at, is_hidden)).into_iter().chain(inside)
+    {
+        vault.set_symlink_policy(SymlinkPolicy::Inside);
+        assert_eq!(vault.hides(&path(at)), is_hidden, "{at}");
+        assert!(!vault.unfiltered().hides(&path(at)), "{at}");
+        vault.set_symlink_policy(SymlinkPolicy::Refused);
+        assert!(!vault.hides(&path(at)), "{at} is not read at all");
+    }
+}
+
+#[test]
 fn a_folder_that_holds_something_private_stays_and_others_may_go() {
     let folder = folder();
     folder.write("free/a.md", "a");
