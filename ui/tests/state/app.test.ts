@@ -4,6 +4,7 @@ import type {
   AppEvent,
   ChatItem,
   Conversation,
+  ModelWait,
   NumberedEvent,
   Question,
 } from '../../src/ipc/bindings';
@@ -22,6 +23,10 @@ function changed(item: ChatItem): AppEvent {
 
 function added(text: string): AppEvent {
   return { type: 'text_added', conversation: 'c', id: 'a', text };
+}
+
+function waits(wait: ModelWait | null): AppEvent {
+  return { type: 'wait_changed', conversation: 'c', wait };
 }
 
 function numbered(first: number, ...events: AppEvent[]): NumberedEvent[] {
@@ -218,6 +223,17 @@ describe('opening a conversation while it is being written', () => {
     open(12, [assistant('One two ')]);
     app.receive(numbered(11, added('One '), added('two '), added('three')));
     expect(app.chat?.items).toEqual([assistant('One two three')]);
+  });
+
+  it('takes the end of a wait that is told late, for no view holds it', () => {
+    const reading: ModelWait = { type: 'reading', tokens: 12_000 };
+    app.receive(numbered(11, waits(reading)));
+    open(14, [assistant('One ')]);
+    expect(app.chat?.wait).toEqual(reading);
+    app.receive(numbered(12, waits(null), changed(assistant('')), added('One ')));
+    expect(app.chat?.wait).toBeNull();
+    // The control: the view held these.
+    expect(app.chat?.items).toEqual([assistant('One ')]);
   });
 
   it('drops a view that was asked for before the user went elsewhere', () => {

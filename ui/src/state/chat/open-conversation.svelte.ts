@@ -107,6 +107,11 @@ export class OpenConversation {
   }
 
   apply(event: ChatEvent, seq: number): void {
+    if (event.type === 'wait_changed') {
+      // No view holds the wait, so none is newer than the event.
+      this.wait = event.wait;
+      return;
+    }
     if (seq <= this.#seq) return;
     switch (event.type) {
       case 'item_changed':
@@ -114,9 +119,6 @@ export class OpenConversation {
         return;
       case 'text_added':
         this.#append(event.id, event.text);
-        return;
-      case 'wait_changed':
-        this.wait = event.wait;
         return;
       case 'context_changed':
         this.context = event.context;
