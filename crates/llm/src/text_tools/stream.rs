@@ -65,8 +65,14 @@ struct TextToolStream {
 }
 
 enum RepairAttempt {
-    May { provider: Arc<dyn Provider>, request: ModelRequest },
-    Done,
+    May {
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+    },
+    /// What was wrong with the call that was sent back.
+    Made {
+        problem: String,
+    },
 }
 
 impl TextToolStream {
@@ -103,8 +109,7 @@ impl TextToolStream {
                     if self.has_spoken || !retry::is_retryable(&error) {
                         self.flush_as_text();
                     }
-                    self.ready.push_back(Err(error));
-                    self.over = true;
+                    self.fail(error);
                 }
                 None => {
                     if self.has_spoken {
@@ -137,13 +142,14 @@ impl TextToolStream {
         for found in scan.end(reason == StopReason::MaxTokens) {
             match found {
                 ExtractedPart::NoCall { text, problem } => {
-                    let repairs = std::mem::replace(&mut self.repairs, RepairAttempt::Done);
-                    let RepairAttempt::May { provider, request } = repairs else {
-                        return self.give_up(&problem);
-                    };
                     if !whole {
                         return self.give_up("the answer was cut before its end");
                     }
+                    let made = RepairAttempt::Made { problem: problem.clone() };
+                    let repairs = std::mem::replace(&mut self.repairs, made);
+                    let RepairAttempt::May { provider, request } = repairs else {
+                        return self.give_up(&problem);
+                    };
                     let request = repair_request(request, &text, &problem);
                     let repair = RequestUsage::sent(tokens::of_request(&request));
                     match provider.stream(request).await {
@@ -155,8 +161,7 @@ impl TextToolStream {
                         }
                         Err(error) => {
                             self.tell_usage();
-                            self.ready.push_back(Err(error));
-                            self.over = true;
+                            self.fail(error);
                         }
                     }
                     return;
@@ -166,6 +171,19 @@ impl TextToolStream {
         }
         let reason = if self.called && whole { StopReason::ToolUse } else { reason };
         self.ready.push_back(Ok(ModelEvent::Stopped { reason, usage: self.usage }));
+        self.over = true;
+    }
+
+    /// Ends with `error`. With the wrong call and what is wrong with it, the request may be too long: then it is the
+    /// call that failed, since the conversation without it fits.
+    fn fail(&mut self, error: ModelError) {
+        let error = match (&self.repairs, error) {
+            (RepairAttempt::Made { problem }, ModelError::ContextExceeded { .. }) => {
+                ModelError::unreadable_call(problem)
+            }
+            (_, error) => error,
+        };
+        self.ready.push_back(Err(error));
         self.over = true;
     }
 

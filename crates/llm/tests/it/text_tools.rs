@@ -11,6 +11,7 @@ use crate::fixtures::scripted_provider::ScriptedProvider;
 use crate::fixtures::service_world::ServiceWorld;
 use crate::providers::openai::{data, words};
 
+mod repairs;
 mod thoughts;
 
 const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;

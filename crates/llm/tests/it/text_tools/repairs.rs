@@ -1,0 +1,36 @@
+//! What becomes of a wrong call whose repair is refused.
+
+use super::*;
+
+/// As llama.cpp's server refuses a request of 2,100 tokens for a window of 2,048.
+fn too_long() -> CannedAnswer {
+    let error = json!({
+        "code": 400,
+        "message": "the request exceeds the available context size",
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": 2_100,
+        "n_ctx": 2_048,
+    });
+    respond("400 Bad Request", "", &json!({ "error": error }).to_string())
+}
+
+#[tokio::test]
+async fn a_call_whose_repair_does_not_fit_the_window_fails_as_a_call_and_not_as_a_long_conversation()
+ {
+    for before in ["", "I will look.\n"] {
+        let answers = vec![refusal(), say(&format!("{before}{BROKEN}")), too_long()];
+        let (ending, bodies) = turn(&ToollessModels::default(), answers).await;
+        assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 3), "{before:?}");
+        let error = ending.error.unwrap().to_string();
+        assert!(error.contains("its call can’t be read (`parameters.what` is missing)"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_repair_that_is_refused_for_another_reason_fails_with_it() {
+    let said = json!({ "error": { "code": 401, "message": "wrong key" } });
+    let answers = vec![refusal(), say(BROKEN), respond("401 Unauthorized", "", &said.to_string())];
+    let (ending, _) = turn(&ToollessModels::default(), answers).await;
+    let error = ending.error.unwrap().to_string();
+    assert!(error.contains("didn’t accept the API key"), "{error}");
+}
