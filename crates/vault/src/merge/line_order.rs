@@ -91,9 +91,9 @@ struct LineGraph<'a> {
     places: HashMap<&'a [u8], usize>,
     /// For each line, its position in the first version that has it.
     positions: Vec<Position>,
-    /// For each line, the number of its circle.
-    circles: Vec<usize>,
-    /// For each circle and version, the index of the first line to which the circle leads, or
+    /// For each line, the number of its strongly connected component.
+    components: Vec<usize>,
+    /// For each component and version, the index of the first line to which the component leads, or
     /// [`NOWHERE`]. Only lines count that have their position in that version.
     first_below: Vec<u32>,
     /// How many versions there are.
@@ -135,43 +135,48 @@ impl<'a> LineGraph<'a> {
                 }
             }
         }
-        let mut circles = vec![0; below.len()];
-        let found = line_circles(&below);
-        for (number, circle) in found.iter().enumerate() {
-            for line in circle {
-                if let Some(of_line) = circles.get_mut(*line) {
+        let mut components = vec![0; below.len()];
+        let found = strongly_connected_components(&below);
+        for (number, component) in found.iter().enumerate() {
+            for line in component {
+                if let Some(of_line) = components.get_mut(*line) {
                     *of_line = number;
                 }
             }
         }
-        let mut graph =
-            Self { places, positions, circles, first_below: Vec::new(), versions: versions.len() };
-        for circle in found {
-            let row = graph.lead_down(&circle, &below);
+        let mut graph = Self {
+            places,
+            positions,
+            components,
+            first_below: Vec::new(),
+            versions: versions.len(),
+        };
+        for component in found {
+            let row = graph.lead_down(&component, &below);
             graph.first_below.extend(row);
         }
         graph
     }
 
-    /// The row of `first_below` of the next circle. The rows of all circles below it are there.
-    fn lead_down(&self, circle: &[usize], below: &[Vec<usize>]) -> Vec<u32> {
+    /// The row of `first_below` of the next component. The rows of all components below it are there.
+    fn lead_down(&self, component: &[usize], below: &[Vec<usize>]) -> Vec<u32> {
         let mut first = vec![NOWHERE; self.versions];
-        for line in circle.iter().flat_map(|line| below.get(*line)).flatten() {
+        for line in component.iter().flat_map(|line| below.get(*line)).flatten() {
             if let Some(position) = self.positions.get(*line)
                 && let Some(first) = first.get_mut(position.version)
             {
                 *first = (*first).min(position.index);
             }
-            for (first, further) in first.iter_mut().zip(self.below_circle_of(*line)) {
+            for (first, further) in first.iter_mut().zip(self.below_component_of(*line)) {
                 *first = (*first).min(*further);
             }
         }
         first
     }
 
-    /// The row of `first_below` of the circle in which a line stands; empty while there is none.
-    fn below_circle_of(&self, line: usize) -> &[u32] {
-        let row = self.circles.get(line).map(|circle| circle * self.versions);
+    /// The row of `first_below` of the component in which a line stands; empty while there is none.
+    fn below_component_of(&self, line: usize) -> &[u32] {
+        let row = self.components.get(line).map(|component| component * self.versions);
         row.and_then(|from| self.first_below.get(from..from + self.versions)).unwrap_or_default()
     }
 
@@ -187,7 +192,7 @@ impl<'a> LineGraph<'a> {
 
     fn leads_to(&self, upper: usize, lower: usize) -> bool {
         self.positions.get(lower).is_some_and(|lower| {
-            let first = self.below_circle_of(upper).get(lower.version);
+            let first = self.below_component_of(upper).get(lower.version);
             first.is_some_and(|first| *first <= lower.index)
         })
     }
@@ -207,9 +212,9 @@ impl<'a> LineGraph<'a> {
     }
 }
 
-/// Lines that lead to each other, together; every other line for itself. What a circle leads to comes
-/// before it. These are the strongly connected components, found as S. Rao Kosaraju does.
-fn line_circles(below: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// Lines that lead to each other, together; every other line for itself. A component stands behind those that
+/// it leads to. The algorithm is that of S. Rao Kosaraju.
+fn strongly_connected_components(below: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
     for (upper, lower) in below.iter().enumerate() {
         for lower in lower {
@@ -219,19 +224,19 @@ fn line_circles(below: &[Vec<usize>]) -> Vec<Vec<usize>> {
         }
     }
     let mut is_new = vec![true; below.len()];
-    let mut circles = Vec::new();
+    let mut components = Vec::new();
     for line in lines_after_those_below(below).into_iter().rev() {
-        let (mut circle, mut waiting) = (Vec::new(), vec![line]);
+        let (mut component, mut waiting) = (Vec::new(), vec![line]);
         while let Some(line) = waiting.pop() {
             if visit(&mut is_new, line) {
-                circle.push(line);
+                component.push(line);
                 waiting.extend(above.get(line).into_iter().flatten());
             }
         }
-        circles.extend((!circle.is_empty()).then_some(circle));
+        components.extend((!component.is_empty()).then_some(component));
     }
-    circles.reverse();
-    circles
+    components.reverse();
+    components
 }
 
 /// All lines in the order in which a depth-first walk leaves them.
