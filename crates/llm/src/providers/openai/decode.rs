@@ -46,6 +46,11 @@ impl OpenCall {
     fn is_whole(&self) -> bool {
         !self.tool.is_empty() && serde_json::from_str::<serde::de::IgnoredAny>(&self.json).is_ok()
     }
+
+    /// Whether the call and a delta with this name, which may be empty, name different tools.
+    fn is_of_other_tool(&self, name: &str) -> bool {
+        !name.is_empty() && !self.tool.is_empty() && self.tool != name
+    }
 }
 
 impl Decoder for ChatDecoder {
@@ -166,21 +171,14 @@ impl ChatDecoder {
         Ok(())
     }
 
-    /// The call that a delta is about: the last of its index, unless it brings another id, or
-    /// names a tool again after a whole call; some servers give every call the same index, or
-    /// none, and no id either.
+    /// The call that a delta is about; it begins where no call so far continues.
     fn open(
         &mut self,
         index: Option<u32>,
         id: String,
         name: &str,
     ) -> Result<&mut OpenCall, DecodeError> {
-        let goes_on = |call: &OpenCall| {
-            let same_id = id.is_empty() || call.id.is_empty() || call.id == id;
-            let begins = id.is_empty() && !name.is_empty() && call.is_whole();
-            (index.is_none() || call.index == index) && same_id && !begins
-        };
-        let at = match self.calls.iter().rposition(goes_on) {
+        let at = match self.continued_call(index, &id, name) {
             Some(at) => at,
             None if self.calls.len() >= MAX_PARTS => {
                 return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
@@ -195,6 +193,24 @@ impl ChatDecoder {
             call.id = id;
         }
         Ok(call)
+    }
+
+    /// The position of the call that a delta continues: the last of its index, unless the delta brings another id. Some
+    /// servers give every call the same index, or none, and no id either: then another tool begins a call, and so does
+    /// the same one after a whole call. Until then its name may stand in each delta.
+    fn continued_call(&self, index: Option<u32>, id: &str, name: &str) -> Option<usize> {
+        let calls = self.calls.iter().enumerate().rev();
+        let mut calls = calls.filter(|(_, call)| index.is_none() || call.index == index);
+        let found = match id {
+            "" => calls.next().filter(|(_, call)| {
+                !call.is_of_other_tool(name) && (name.is_empty() || !call.is_whole())
+            }),
+            id => calls.find(|(_, call)| match call.id.as_str() {
+                "" => !call.is_of_other_tool(name),
+                known => known == id,
+            }),
+        };
+        found.map(|(at, _)| at)
     }
 
     /// The wire closes calls only with the answer. Where the answer did not end in calls of its

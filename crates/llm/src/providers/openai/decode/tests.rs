@@ -156,6 +156,35 @@ fn calls_that_share_an_index_are_told_apart_by_their_ids() {
 }
 
 #[test]
+fn another_name_at_the_same_index_begins_a_call_and_a_repeated_one_does_not() {
+    let piece = |index: Option<u32>, name: &str, text: &str| {
+        calls(&json!([{"index": index, "function": {"name": name, "arguments": text}}]))
+    };
+    let of = |tool: &str, arguments: Value| {
+        ModelEvent::Call(ToolCall { id: "".into(), tool: tool.into(), arguments })
+    };
+    for index in [Some(0), None] {
+        let chunks = [
+            piece(index, "list", ""),
+            piece(index, "read", ""),
+            piece(index, "read", "{\"a\""),
+            piece(index, "", ":1"),
+            piece(index, "read", "}"),
+            piece(index, "list", ""),
+            piece(index, "list", "{}"),
+            finish("tool_calls"),
+        ];
+        let expected = [
+            of("list", json!({})),
+            of("read", json!({"a": 1})),
+            of("list", json!({})),
+            stopped(StopReason::ToolUse),
+        ];
+        check(&chunks, &expected);
+    }
+}
+
+#[test]
 fn a_repeated_id_gives_two_calls_where_the_index_says_so() {
     let call = |index: u32| json!([{"index": index, "id": "a", "function": {"name": "read", "arguments": "{}"}}]);
     let chunks = [calls(&call(0)), calls(&call(1)), finish("tool_calls")];
