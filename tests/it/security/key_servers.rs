@@ -242,6 +242,58 @@ async fn a_key_that_was_being_saved_at_a_crash_is_for_no_server_until_it_is_save
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_cannot_be_kept_in_a_file_leaves_the_former_one_in_the_keyring() {
+    let bus = PrivateBus::start();
+    let _daemon = KeyringDaemon::on(bus.address()).await;
+    let home = TestHome::new(&[]);
+    let running = start(&home, &bus, FIRST).await;
+    let save = |key: &str, place| running.app.set_key(SecretString::from(key), place);
+    save(KEY, KeyStorage::Keyring).await.expect("stored");
+    // As a full disk does.
+    let blocked = home.data.root().join(".key.openai.new");
+    fs::create_dir(&blocked).expect("a folder in the place of the new file");
+    let refused = save("sk-one sk-two", KeyStorage::File).await.expect_err("not written").message;
+    assert!(refused.contains("key.openai"), "{refused}");
+    let status = provider_now(&running).await;
+    assert_eq!((status.key_source.as_deref(), status.keys), (Some("keyring"), 1));
+    assert_eq!(home.data.read("server-of-key"), "openai/keyring https://first.example\n");
+    fs::remove_dir(blocked).expect("removed");
+    save("sk-one sk-two", KeyStorage::File).await.expect("the control");
+    let status = provider_now(&running).await;
+    assert_eq!((status.key_source.as_deref(), status.keys), (Some("file"), 2));
+    assert_eq!(home.data.read("server-of-key"), "openai/file https://first.example\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_the_keyring_is_used_after_a_crash_before_it_was_removed_for_one_in_a_file() {
+    let bus = PrivateBus::start();
+    let _daemon = KeyringDaemon::on(bus.address()).await;
+    let home = TestHome::new(&[]);
+    let running = start(&home, &bus, FIRST).await;
+    running.app.set_key(SecretString::from(KEY), KeyStorage::Keyring).await.expect("stored");
+    running.quit().await;
+    let env = [
+        ("SAYS", "sk-one sk-two".to_owned()),
+        ("SERVER", SECOND.to_owned()),
+        ("DBUS_SESSION_BUS_ADDRESS", bus.address().to_owned()),
+    ];
+    home.run_story_killed_at("app.remove_replaced_secret.before", "key", &env).await;
+    assert_eq!(home.data.read("key.openai"), "sk-one sk-two");
+
+    let running = start(&home, &bus, SECOND).await;
+    select_server(&running, FIRST).await;
+    let status = provider_now(&running).await;
+    assert_eq!((status.key_source.as_deref(), status.keys), (Some("keyring"), 1));
+    let saved = running.app.set_key(SecretString::from("sk-one sk-two"), KeyStorage::File).await;
+    saved.expect("stored");
+    let status = provider_now(&running).await;
+    assert_eq!((status.key_source.as_deref(), status.keys), (Some("file"), 2));
+    assert_eq!(home.data.read("server-of-key"), "openai/file https://first.example\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_for_a_url_that_no_key_is_sent_to_is_not_saved() {
     let (bus, home) = (PrivateBus::start(), TestHome::new(&[]));
     for url in ["http://192.168.0.2:8000/v1", "first.example/v1"] {

@@ -225,9 +225,10 @@ pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
     keys.map(SecretString::from).collect()
 }
 
-/// Stores a secret where the user wants it, in place of one elsewhere. An empty text removes it from both places. A keyring that
-/// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so. A secret that is not empty is
-/// saved by [`owned_secret`](crate::settings::owned_secret) alone, which records for whom it is.
+/// Stores a secret where the user wants it, then removes the former one elsewhere, which counts until then. An empty text
+/// removes it from both places. A keyring that is locked takes none and loses none: have it unlocked first where
+/// [`needs_unlocking`] says so. A secret that is not empty is saved by [`owned_secret`](crate::settings::owned_secret)
+/// alone, which records for whom it is.
 ///
 /// Returns the places that certainly hold no such secret any more. Any other place but the new one may still hold the
 /// former secret, and give it back later.
@@ -245,16 +246,18 @@ pub(crate) async fn save(
     let (data, text) = (data.clone(), SecretString::from(text));
     match place {
         KeyStorage::File => {
-            // One that is locked or away keeps the former secret, which does not count any more.
-            let removed = keyring_removal::remove(keyring, secret.keyring_account()).await;
+            let files = data.clone();
             let write = move || {
-                let file = secret.file_path(&data);
+                let file = secret.file_path(&files);
                 let written = write_private(&file, text.expose_secret().as_bytes());
-                written.map_err(|why| SecretSaveError::of_file(why, &file, &text))?;
-                stored::strike(&data, secret);
-                Ok(removed.map(|()| FROM_KEYRING).into_iter().collect())
+                written.map_err(|why| SecretSaveError::of_file(why, &file, &text))
             };
-            run_blocking(write).await?
+            run_blocking(write).await??;
+            protocol::fault_injection::point("app.remove_replaced_secret.before");
+            // A keyring that is locked or away keeps the former secret, which does not count any more.
+            let removed = keyring_removal::remove(keyring, secret.keyring_account()).await;
+            run_blocking(move || stored::strike(&data, secret)).await?;
+            Ok(removed.map(|()| FROM_KEYRING).into_iter().collect())
         }
         KeyStorage::Keyring => {
             let account = secret.keyring_account();
