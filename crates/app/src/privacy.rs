@@ -325,8 +325,8 @@ impl PrivacyGuard {
             }
         }
         let mark = view.fingerprint_with(&gone);
-        let names = self.planned_names(&view, &rows).await?;
         let cache = self.mentioned_turn_cache(turn);
+        let names = self.planned_names(&view, &rows, &cache).await?;
         let titles = self.hidden_titles(&view, &rows, &cache).await?;
         Ok((self.filter_messages(&view, rows, told, gone, names, titles).await?, mark))
     }
@@ -342,8 +342,9 @@ impl PrivacyGuard {
         let view = self.view_for(most).await?;
         let told = self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
-        let names = self.planned_names(&view, &rows).await?;
-        let titles = self.hidden_titles(&view, &rows, &MentionedTurnCache::default()).await?;
+        let cache = MentionedTurnCache::default();
+        let names = self.planned_names(&view, &rows, &cache).await?;
+        let titles = self.hidden_titles(&view, &rows, &cache).await?;
         let heard = self.filter_messages(&view, rows.clone(), told, gone, names, titles).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))

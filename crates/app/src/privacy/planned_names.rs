@@ -17,6 +17,7 @@ use store::{PlannedName, Store};
 use vault::Vault;
 
 use super::hidden_names::{HiddenNames, REDACTED};
+use super::history_filter::mentioned_turn_cache::MentionedTurnCache;
 use super::withheld_plans::TurnCall;
 use super::{PrivacyGuard, PrivacyView};
 use crate::chat::prompt::PENDING_PREFIX;
@@ -68,34 +69,71 @@ enum NameVisibility {
 }
 
 impl PrivacyGuard {
-    /// The changes that the context blocks of these rows name, as far as they are stored.
+    /// The changes that the context blocks of these rows name, as far as they are stored. `cache` may be used again at
+    /// any other view.
     pub(super) async fn planned_names(
         &self,
         view: &Arc<PrivacyView>,
         rows: &[Message],
+        cache: &MentionedTurnCache,
     ) -> Result<PlannedNames, UserError> {
-        let lines = plan_lines(rows);
-        let (Some(store), Some(first)) = (self.effect_history.get(), rows.first()) else {
+        let Some((conversation, planned)) = self.listed_plans(view, rows).await? else {
             return Ok(PlannedNames::default());
         };
-        if view.hides_nothing() || lines.is_empty() {
+        let elsewhere = calls_elsewhere(&planned, rows);
+        let withheld = self.withheld_calls(view, conversation, elsewhere, cache).await?;
+        self.judged_names(view, planned, withheld).await
+    }
+
+    /// The same for the rows of a mentioned conversation.
+    pub(super) async fn planned_names_of_mentioned(
+        &self,
+        view: &Arc<PrivacyView>,
+        rows: &[Message],
+    ) -> Result<PlannedNames, UserError> {
+        let Some((conversation, planned)) = self.listed_plans(view, rows).await? else {
             return Ok(PlannedNames::default());
+        };
+        let elsewhere = calls_elsewhere(&planned, rows);
+        let withheld = self.withheld_calls_of_mentioned(view, conversation, elsewhere).await?;
+        self.judged_names(view, planned, withheld).await
+    }
+
+    /// The conversation of these rows, and its planned changes that context blocks of the rows name; `None` where they
+    /// name none or nothing is hidden.
+    async fn listed_plans<'r>(
+        &self,
+        view: &Arc<PrivacyView>,
+        rows: &'r [Message],
+    ) -> Result<Option<(&'r ConversationId, Vec<PlannedName>)>, UserError> {
+        let lines = plan_lines(rows);
+        let (Some(store), Some(first)) = (self.effect_history.get(), rows.first()) else {
+            return Ok(None);
+        };
+        if view.hides_nothing() || lines.is_empty() {
+            return Ok(None);
         }
         let listed = ListedNames::read(&lines);
         let planned = store.planned_names(&first.conversation).await.map_err(store_error)?;
         let judge = Arc::clone(view);
         let planned = run_blocking(move || listed.relevant(planned, &judge)).await?;
-        let here: HashSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
-        let elsewhere = planned.iter().filter(|plan| !here.contains(&plan.turn));
-        let elsewhere = elsewhere.map(|plan| (plan.turn.clone(), plan.call.clone())).collect();
-        let withheld = self.withheld_calls(view, &first.conversation, elsewhere).await?;
-        let texts = match view.rules.depend_on_content() {
-            true => {
+        Ok(Some((&first.conversation, planned)))
+    }
+
+    /// The names of these changes. The calls of other branches that are withheld are `withheld`.
+    async fn judged_names(
+        &self,
+        view: &Arc<PrivacyView>,
+        planned: Vec<PlannedName>,
+        withheld: BTreeSet<TurnCall>,
+    ) -> Result<PlannedNames, UserError> {
+        let texts = match self.effect_history.get() {
+            Some(store) if view.rules.depend_on_content() => {
                 let hashes: Vec<ContentHash> =
                     planned.iter().filter_map(|plan| plan.after.clone()).collect();
                 store.contents(&hashes).await.map_err(store_error)?
             }
-            false => KeptTexts::new(),
+            _ => KeptTexts::new(),
         };
         let (seen, view) = (self.vault_for_view(view), Arc::clone(view));
         run_blocking(move || {
@@ -147,6 +185,13 @@ impl PrivacyGuard {
         });
         store.add_sources(turn, &private.await?).await.map_err(store_error)
     }
+}
+
+/// The calls of these changes that are of other branches than the rows.
+fn calls_elsewhere(planned: &[PlannedName], rows: &[Message]) -> Vec<TurnCall> {
+    let here: HashSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
+    let elsewhere = planned.iter().filter(|plan| !here.contains(&plan.turn));
+    elsewhere.map(|plan| (plan.turn.clone(), plan.call.clone())).collect()
 }
 
 /// The notes in which changes of a conversation, decided or not, only keep links right.

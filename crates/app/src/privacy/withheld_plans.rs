@@ -10,6 +10,7 @@ use protocol::{CallId, ConversationId, Message, MessagePart, OpenTurn, TurnId, U
 use store::PlannedChangeRow;
 
 use super::history_filter::hidden_titles::HiddenTitles;
+use super::history_filter::mentioned_turn_cache::MentionedTurnCache;
 use super::planned_names::PlannedNames;
 use super::{PrivacyGuard, PrivacyView};
 use crate::support::errors::store_error;
@@ -25,24 +26,34 @@ impl PrivacyGuard {
         pending: &[PlannedChangeRow],
     ) -> Result<BTreeSet<TurnCall>, UserError> {
         let view = self.turn_view(&turn.turn).await?;
-        let calls: Vec<_> =
-            pending.iter().map(|row| (row.turn.clone(), row.call.clone())).collect();
-        let Some(branches) = self.branches_of_calls(&view, &turn.conversation, &calls).await?
-        else {
+        let cache = self.mentioned_turn_cache(&turn.turn);
+        let calls = pending.iter().map(|row| (row.turn.clone(), row.call.clone())).collect();
+        self.withheld_calls(&view, &turn.conversation, calls, &cache).await
+    }
+
+    /// Those of these calls, by which a conversation planned changes, that are withheld at this view. A turn that was
+    /// told a hidden title is withheld with its calls.
+    pub(super) async fn withheld_calls(
+        &self,
+        view: &Arc<PrivacyView>,
+        conversation: &ConversationId,
+        calls: Vec<TurnCall>,
+        cache: &MentionedTurnCache,
+    ) -> Result<BTreeSet<TurnCall>, UserError> {
+        let Some(branches) = self.branches_of_calls(view, conversation, &calls).await? else {
             return Ok(BTreeSet::new());
         };
-        let (mut heard, cache) = (BTreeSet::new(), self.mentioned_turn_cache(&turn.turn));
+        let mut heard = BTreeSet::new();
         for rows in branches {
-            // A turn that was told a hidden title is withheld with its calls.
-            let titles = self.hidden_titles(&view, &rows, &cache).await?;
-            heard.extend(self.heard_calls(&view, rows, titles).await?);
+            let titles = self.hidden_titles(view, &rows, cache).await?;
+            heard.extend(self.heard_calls(view, rows, titles).await?);
         }
         Ok(calls.into_iter().filter(|call| !heard.contains(call)).collect())
     }
 
-    /// Those of these calls, by which a conversation planned changes, that are withheld at this view. Mentioned
-    /// conversations are judged by it, so their titles withhold nothing here.
-    pub(super) async fn withheld_calls(
+    /// The same for a mentioned conversation. The conversations that it mentions are judged with it, so their titles
+    /// withhold nothing here.
+    pub(super) async fn withheld_calls_of_mentioned(
         &self,
         view: &Arc<PrivacyView>,
         conversation: &ConversationId,

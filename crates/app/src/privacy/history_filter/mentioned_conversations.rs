@@ -73,7 +73,7 @@ impl PrivacyGuard {
         let sources = store.turn_sources(&turns).await.map_err(store_error)?;
         let told = self.with_planned_notes(view, &rows, &sources).await?;
         let gone = self.missing_in_rows(view, &rows, &told.all).await?;
-        let names = self.planned_names(view, &rows).await?;
+        let names = self.planned_names_of_mentioned(view, &rows).await?;
         let mentions = titled_in(&rows);
         // The titles in it are judged with their own conversations.
         let titles = HiddenTitles::default();

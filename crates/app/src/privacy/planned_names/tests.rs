@@ -2,10 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::PrivateRules;
 use protocol::settings::PrivateSettings;
+use protocol::{CallId, Change, ChangeSet, ChangeSetId, PrivateRules, Role, TokenUsage, TurnStep};
+use serde_json::json;
 
 use super::*;
+use crate::adapters::stored_conversations::{StoredConversations, message, private_folders};
+use crate::privacy::SourcesByTurn;
+use crate::support::clock::now;
 
 fn call(name: &str) -> TurnCall {
     (TurnId::from("t"), name.into())
@@ -130,6 +134,50 @@ fn of_a_list_that_is_cut_what_a_call_worded_and_hidden_names_are_looked_at_too()
     };
     assert_eq!(relevant("a.md, and other notes"), ["a.md", "Diary/c.md", "new.md"]);
     assert_eq!(relevant("a.md"), ["a.md"]);
+}
+
+/// The name of the note that a turn in another version of the conversation planned.
+const PLANNED: &str = "Ann is ill.md";
+
+/// A conversation of one turn, which was told the title of another one that names a note in `Diary`, and planned a note
+/// with that title.
+async fn planned_from_title() -> StoredConversations {
+    let stored = StoredConversations::new().await;
+    stored.end_with("mentioned", None, "It is in Diary/a.md.").await;
+    stored.begin("c").await;
+    stored.ask("c", "one", "sum up [[conversation:mentioned|Ann is ill]]").await;
+    let (turn, call) = (TurnId::from("one"), CallId::from("plan"));
+    let arguments = json!({ "path": PLANNED, "content": "x" });
+    let part = MessagePart::Call { id: call.clone(), tool: "write_file".to_owned(), arguments };
+    let answer = Message { parts: vec![part], ..message("c", "one", Role::Assistant, "") };
+    let step = TurnStep { message: answer, usage: TokenUsage::default() };
+    stored.store.store_step(&turn, &step).await.expect("stored");
+    let change = Change::create(NotePath::parse(PLANNED).expect("a path"), "x");
+    let (conversation, set) = (ConversationId::from("c"), ChangeSetId::from("set"));
+    let changes = ChangeSet::one(change);
+    let planned =
+        stored.store.add_planned_changes(&conversation, &set, &changes, &turn, &call, now());
+    planned.await.expect("planned");
+    stored.answer("c", "one", None, "Planned.").await;
+    stored
+}
+
+#[tokio::test]
+async fn a_name_that_a_turn_of_another_version_has_from_a_hidden_title_is_withheld() {
+    let stored = planned_from_title().await;
+    let (guard, turn) = (stored.guard(&["Work"]), TurnId::from("two"));
+    guard.begin(&turn, Privacy::Open).await.expect("begun");
+    for (never, expected) in [("Work", PLANNED), ("Diary", WITHHELD_NAMES), ("Work", PLANNED)] {
+        guard.set_rules(private_folders(&[never]));
+        let text = format!("{PENDING_PREFIX}{PLANNED}");
+        let row = message("c", "two", Role::User, "");
+        let rows = vec![Message { parts: vec![MessagePart::Context { text }], ..row }];
+        let heard = guard.redact_for_turn(&turn, rows, &SourcesByTurn::new()).await;
+        let (heard, _) = heard.expect("heard");
+        let parts: Vec<MessagePart> = heard.into_iter().flat_map(|row| row.parts).collect();
+        let text = format!("{PENDING_PREFIX}{expected}");
+        assert_eq!(parts, [MessagePart::Context { text }], "{never}");
+    }
 }
 
 /// How often a time is taken: other programs disturb, and the shortest counts.
