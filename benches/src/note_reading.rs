@@ -15,7 +15,8 @@ use protocol::{CallId, ChangeSet, ConversationId, PrivateRules, TurnId};
 use serde_json::json;
 use tools::catalog::{ToolDeps, catalog};
 use tools::ports::conversation_archive::{
-    ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,
+    ArchiveError, ArchiveSearch, ArchivedConversation, ArchivedResult, ArchivedTranscript,
+    ConversationArchive,
 };
 use tools::ports::environment::{Environment, SentNote};
 use vault::Vault;
@@ -142,8 +143,8 @@ impl ConversationArchive for EmptyToolDeps {
         Ok(Vec::new())
     }
 
-    async fn search(&self, _: &str, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
-        Ok(Vec::new())
+    async fn search(&self, _: &str, _: u32) -> Result<ArchiveSearch, ArchiveError> {
+        Ok(ArchiveSearch::default())
     }
 
     async fn transcript(

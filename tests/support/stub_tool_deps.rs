@@ -2,7 +2,8 @@
 //! question is open.
 
 use ::tools::ports::conversation_archive::{
-    ArchiveError, ArchivedConversation, ArchivedResult, ArchivedTranscript, ConversationArchive,
+    ArchiveError, ArchiveSearch, ArchivedConversation, ArchivedResult, ArchivedTranscript,
+    ConversationArchive,
 };
 use ::tools::ports::environment::{Environment, SentNote};
 use ::tools::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
@@ -47,8 +48,8 @@ impl ConversationArchive for StubToolDeps {
         Ok(Vec::new())
     }
 
-    async fn search(&self, _: &str, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
-        Ok(Vec::new())
+    async fn search(&self, _: &str, _: u32) -> Result<ArchiveSearch, ArchiveError> {
+        Ok(ArchiveSearch::default())
     }
 
     async fn transcript(

@@ -42,7 +42,7 @@ use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use history_filter::SameRulesTurns;
 use history_filter::hidden_titles::HiddenTitles;
-use history_filter::mentioned_turn_cache::MentionedTurnCache;
+pub(crate) use history_filter::mentioned_turn_cache::MentionedTurnCache;
 use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;
@@ -331,20 +331,26 @@ impl PrivacyGuard {
         Ok((self.filter_messages(&view, rows, told, gone, names, titles).await?, mark))
     }
 
+    /// Whether those who run now may hear everything.
+    pub(crate) async fn all_see_everything(&self) -> Result<bool, UserError> {
+        let most = strictest_privacy(&self.state());
+        Ok(self.view_for(most).await?.hides_nothing())
+    }
+
     /// The messages of another conversation as those may hear them who run now, and whether
-    /// anything was withheld.
+    /// anything was withheld. `cache` may be used again for other conversations.
     pub(crate) async fn redact_for_any(
         &self,
         rows: Vec<Message>,
         sources: &SourcesByTurn,
+        cache: &MentionedTurnCache,
     ) -> Result<(Vec<Message>, Redaction), UserError> {
         let most = strictest_privacy(&self.state());
         let view = self.view_for(most).await?;
         let told = self.with_planned_notes(&view, &rows, sources).await?;
         let gone = self.missing_in_rows(&view, &rows, &told.all).await?;
-        let cache = MentionedTurnCache::default();
-        let names = self.planned_names(&view, &rows, &cache).await?;
-        let titles = self.hidden_titles(&view, &rows, &cache).await?;
+        let names = self.planned_names(&view, &rows, cache).await?;
+        let titles = self.hidden_titles(&view, &rows, cache).await?;
         let heard = self.filter_messages(&view, rows.clone(), told, gone, names, titles).await?;
         let withheld = if heard == rows { Redaction::Nothing } else { Redaction::Something };
         Ok((heard, withheld))

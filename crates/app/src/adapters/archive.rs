@@ -11,12 +11,17 @@ use protocol::{CallId, ConversationId, ConversationState, Message, MessagePart, 
 use serde_json::Value;
 use store::{EndedConversation, Store, StoreError};
 use tools::ports::conversation_archive::{
-    ArchiveError, ArchivedConversation, ArchivedMessage, ArchivedResult, ArchivedTranscript,
-    ConversationArchive,
+    ArchiveError, ArchiveSearch, ArchivedConversation, ArchivedMessage, ArchivedResult,
+    ArchivedTranscript, ConversationArchive,
 };
 
 use crate::chat::send::title_from_text;
-use crate::privacy::{PrivacyGuard, Redaction, SourcesByTurn};
+use crate::privacy::{MentionedTurnCache, PrivacyGuard, Redaction, SourcesByTurn};
+
+/// How many ended conversations are searched, newest first, where something is hidden from those who ask: each one with
+/// the words is read whole, withheld or not. The others count too, or the limit would tell how many withheld ones have
+/// the words.
+const MAX_SEARCHED: u32 = 500;
 
 /// The ended conversations of one vault, without what is private for those who ask.
 pub(crate) struct StoreArchive {
@@ -27,15 +32,11 @@ pub(crate) struct StoreArchive {
 #[async_trait]
 impl ConversationArchive for StoreArchive {
     async fn recent(&self, limit: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
-        self.ended_conversations(limit, None).await
+        self.ended_conversations(limit, None, None).await
     }
 
-    async fn search(
-        &self,
-        query: &str,
-        limit: u32,
-    ) -> Result<Vec<ArchivedConversation>, ArchiveError> {
-        self.ended_conversations(limit, Some(query)).await
+    async fn search(&self, query: &str, limit: u32) -> Result<ArchiveSearch, ArchiveError> {
+        self.search_newest(query, limit, MAX_SEARCHED).await
     }
 
     async fn full_result(
@@ -48,7 +49,8 @@ impl ConversationArchive for StoreArchive {
         let sources = self.store.context_sources(&message.turn).await.map_err(archive_error)?;
         // The turn may repeat what those before it were told: a pending text, for example.
         let told = SourcesByTurn::from([(message.turn.clone(), sources.clone())]);
-        let heard = self.privacy_guard.redact_for_any(vec![message], &told).await;
+        let cache = MentionedTurnCache::default();
+        let heard = self.privacy_guard.redact_for_any(vec![message], &told, &cache).await;
         let (rows, _) = heard.map_err(|error| ArchiveError(error.message))?;
         let text = rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
             MessagePart::Result { output, .. } => Some(output),
@@ -92,28 +94,55 @@ impl ConversationArchive for StoreArchive {
         if found.is_none_or(|conversation| conversation.state != ConversationState::Ended) {
             return Ok(None);
         }
-        let (history, _) = self.visible_messages(id).await?;
+        let (history, _) = self.visible_messages(id, &MentionedTurnCache::default()).await?;
         let messages = history.iter().filter_map(to_archive_message).collect();
         Ok(Some(ArchivedTranscript { messages, sources: self.sources(id).await? }))
     }
 }
 
 impl StoreArchive {
-    /// Newest first. The conversations that a query leaves out take no place of others: how many were found would
-    /// tell of them.
+    /// Searches all ended conversations; where something is hidden from those who ask, the `newest` ones.
+    async fn search_newest(
+        &self,
+        query: &str,
+        limit: u32,
+        newest: u32,
+    ) -> Result<ArchiveSearch, ArchiveError> {
+        let sees_all = self.privacy_guard.all_see_everything().await;
+        if sees_all.map_err(|error| ArchiveError(error.message))? {
+            let found = self.ended_conversations(limit, Some(query), None).await?;
+            return Ok(ArchiveSearch { found, searched_newest: None });
+        }
+        let ids = self.store.newest_ended(newest.saturating_add(1)).await.map_err(archive_error)?;
+        let has_older = ids.len() > as_length(newest);
+        let searched = ids.into_iter().take(as_length(newest)).collect();
+        let found = self.ended_conversations(limit, Some(query), Some(&searched)).await?;
+        // A full list leaves older ones out anyway.
+        let is_cut = has_older && found.len() < as_length(limit);
+        Ok(ArchiveSearch { found, searched_newest: is_cut.then_some(newest) })
+    }
+
+    /// Newest first; only those in `searched`, the newest ones, where it is given. The conversations that a query leaves
+    /// out take no place of others: how many were found would tell of them.
     async fn ended_conversations(
         &self,
         limit: u32,
         query: Option<&str>,
+        searched: Option<&HashSet<ConversationId>>,
     ) -> Result<Vec<ArchivedConversation>, ArchiveError> {
+        let cache = MentionedTurnCache::default();
         let (mut all, mut seen) = (Vec::new(), HashSet::new());
         let (places, mut count) = (as_length(limit), limit);
         while all.len() < places {
             let rows = self.store.ended_conversations(count, query).await.map_err(archive_error)?;
-            let are_all = rows.len() < as_length(count);
+            // The rows behind as many as are searched are older ones.
+            let are_all = rows.len() < as_length(count)
+                || searched.is_some_and(|ids| ids.len() <= as_length(count));
             for row in rows {
-                if all.len() < places && seen.insert(row.conversation.id.clone()) {
-                    all.extend(self.visible_entry(row, query).await?);
+                let id = row.conversation.id.clone();
+                let is_searched = searched.is_none_or(|ids| ids.contains(&id));
+                if is_searched && all.len() < places && seen.insert(id) {
+                    all.extend(self.visible_entry(row, query, &cache).await?);
                 }
             }
             if are_all {
@@ -130,9 +159,10 @@ impl StoreArchive {
         &self,
         row: EndedConversation,
         query: Option<&str>,
+        cache: &MentionedTurnCache,
     ) -> Result<Option<ArchivedConversation>, ArchiveError> {
         let id = &row.conversation.id;
-        let (history, withheld) = self.visible_messages(id).await?;
+        let (history, withheld) = self.visible_messages(id, cache).await?;
         // That it was found would tell what is in it.
         if withheld == Redaction::Something && query.is_some() {
             return Ok(None);
@@ -165,6 +195,7 @@ impl StoreArchive {
     async fn visible_messages(
         &self,
         id: &ConversationId,
+        cache: &MentionedTurnCache,
     ) -> Result<(Vec<Message>, Redaction), ArchiveError> {
         let Some(last) = self.last_turn(id).await? else {
             return Ok((Vec::new(), Redaction::Nothing));
@@ -172,7 +203,7 @@ impl StoreArchive {
         let history = self.store.history(id, &last).await.map_err(archive_error)?;
         let told = self.sources_by_turn(&history).await?;
         self.privacy_guard
-            .redact_for_any(history, &told)
+            .redact_for_any(history, &told, cache)
             .await
             .map_err(|error| ArchiveError(error.message))
     }

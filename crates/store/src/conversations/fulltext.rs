@@ -16,7 +16,7 @@ use crate::conversations::match_excerpt::excerpt_of_matches;
 use crate::conversations::title_queue::EndedConversation;
 use crate::conversations::{branch, conversation};
 use crate::db::row_ext::{RowExt, to_json};
-use crate::db::transaction::read;
+use crate::db::transaction::{read, read_one};
 use crate::{Store, StoreError, chat_view};
 
 /// How much of a conversation's last words stands in the list of ended ones, in characters.
@@ -57,6 +57,11 @@ impl Store {
             (fts_terms(&rest), unspaced)
         });
         read!(self, "search the ended conversations", |db| list_ended(db, limit, words.as_ref()))
+    }
+
+    /// The ids of the ended conversations in the order of [`Self::ended_conversations`], at most `limit`.
+    pub async fn newest_ended(&self, limit: u32) -> Result<Vec<ConversationId>, StoreError> {
+        read_one!(self, "list the ended conversations", |db| newest_ended(db, limit))
     }
 }
 
@@ -306,6 +311,20 @@ async fn list_ended(
         })
     };
     found.try_map(row).fetch_all(db).await
+}
+
+async fn newest_ended(
+    db: &mut SqliteConnection,
+    limit: u32,
+) -> Result<Vec<ConversationId>, sqlx::Error> {
+    sqlx::query(
+        "SELECT l.id FROM listed l WHERE l.state = 'ended'
+         ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1",
+    )
+    .bind(limit)
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_all(db)
+    .await
 }
 
 /// Conversations in which each of the words stands somewhere in the branch that is shown.

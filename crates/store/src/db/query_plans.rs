@@ -105,6 +105,7 @@ async fn list(store: &Store) {
     store.conversations_needing_you().await.expect("read");
     store.ended_conversations(9, None).await.expect("read");
     store.ended_conversations(9, Some("words")).await.expect("read");
+    store.newest_ended(9).await.expect("read");
     store.search_conversations("words", 9).await.expect("read");
     store.conversation_ids(Some(&id), 9).await.expect("read");
 }

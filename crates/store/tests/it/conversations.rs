@@ -180,6 +180,9 @@ async fn ended_conversations_show_their_last_words_else_their_first() {
         found.iter().map(|row| (&row.excerpt[..6], row.excerpt.chars().count())).collect();
     assert_eq!(words, [("Hello?", 6), ("Bought", 300)]);
     assert_eq!(story.store.ended_conversations(1, None).await.expect("read").len(), 1);
+    let newest = async |limit| story.store.newest_ended(limit).await.expect("read");
+    assert_eq!(newest(9).await, [conversation_id(), "milk".into()]);
+    assert_eq!(newest(1).await, [conversation_id()]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::ports::conversation_archive::{
-    ArchiveError, ArchivedConversation, ArchivedMessage, ConversationArchive,
+    ArchiveError, ArchiveSearch, ArchivedConversation, ArchivedMessage, ConversationArchive,
 };
 use crate::ports::environment::Environment;
 use crate::text::text_encoding::pluralize;
@@ -84,21 +84,30 @@ impl GetConversation {
     ) -> Result<ToolOutcome, ArchiveError> {
         let limit = input.list_recent.clamp(1, MAX_RESULTS);
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
-        let found = match query {
+        let ArchiveSearch { found, searched_newest } = match query {
             Some(query) => self.archive.search(query, limit).await?,
-            None => self.archive.recent(limit).await?,
+            None => {
+                let found = self.archive.recent(limit).await?;
+                ArchiveSearch { found, searched_newest: None }
+            }
         };
         let sources = found.iter().flat_map(|one| &one.sources);
         sources.for_each(|source| context.sources.record(source.clone()));
-        Ok(ToolOutcome::ok(match (found.as_slice(), query) {
+        let mut text = match (found.as_slice(), query) {
             ([], None) => "No conversation has ended yet.".to_owned(),
             ([], Some(query)) => format!(
                 "No ended conversation mentions “{query}”.\nTry other words, or leave out query to \
                  list the latest."
             ),
             (found, _) => found.iter().map(|one| self.line(one)).collect::<Vec<_>>().join("\n"),
-        })
-        .labeled())
+        };
+        if let Some(count) = searched_newest {
+            let _ = write!(
+                text,
+                "\nOnly the newest {count} were searched, so older ones may mention it."
+            );
+        }
+        Ok(ToolOutcome::ok(text).labeled())
     }
 
     fn line(&self, one: &ArchivedConversation) -> String {

@@ -26,6 +26,15 @@ pub struct ArchivedConversation {
     pub sources: BTreeSet<Source>,
 }
 
+/// The result of a search in ended conversations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArchiveSearch {
+    /// The conversations, newest first.
+    pub found: Vec<ArchivedConversation>,
+    /// Where older conversations were not searched: the number of the newest ones that were.
+    pub searched_newest: Option<u32>,
+}
+
 /// The messages of an ended conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchivedTranscript {
@@ -63,11 +72,7 @@ pub trait ConversationArchive: Send + Sync {
     async fn recent(&self, limit: u32) -> Result<Vec<ArchivedConversation>, ArchiveError>;
 
     /// Conversations whose messages contain the words of `query`, newest first, at most `limit`.
-    async fn search(
-        &self,
-        query: &str,
-        limit: u32,
-    ) -> Result<Vec<ArchivedConversation>, ArchiveError>;
+    async fn search(&self, query: &str, limit: u32) -> Result<ArchiveSearch, ArchiveError>;
 
     /// All of a result that was shortened in this conversation, without what is private now;
     /// `None` when it has none with this handle.

@@ -62,6 +62,11 @@ async fn ended_conversations_are_listed_searched_and_shown_by_their_end() {
     assert_eq!(bench.call_ok("get_conversation", json!({ "query": "boiler" })).await.text, line);
     let none = bench.call_ok("get_conversation", json!({ "query": "zeppelin" })).await.text;
     assert!(none.starts_with("No ended conversation mentions “zeppelin”."), "{none}");
+    let rest = "\nOnly the newest 500 were searched, so older ones may mention it.";
+    for (query, told) in [("boiler long ago", line), ("long ago", "No ended conversation")] {
+        let found = bench.call_ok("get_conversation", json!({ "query": query })).await.text;
+        assert!(found.starts_with(told) && found.ends_with(rest), "{found}");
+    }
     let whole = bench.call_ok("get_conversation", json!({ "conversation_id": "c-1" })).await.text;
     assert!(whole.starts_with("The first message is left out.\n\nAssistant: yyy"), "{whole:.60}");
     assert!(whole.ends_with("User: Thanks."));

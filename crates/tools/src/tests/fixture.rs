@@ -24,8 +24,8 @@ use vault::{ChangeBatch, PlannedChange, PrivacyFilter, SymlinkPolicy, Vault};
 use crate::catalog::{ToolDeps, catalog};
 use crate::plan_outcome;
 use crate::ports::conversation_archive::{
-    ArchiveError, ArchivedConversation, ArchivedMessage, ArchivedResult, ArchivedTranscript,
-    ConversationArchive,
+    ArchiveError, ArchiveSearch, ArchivedConversation, ArchivedMessage, ArchivedResult,
+    ArchivedTranscript, ConversationArchive,
 };
 use crate::ports::environment::{Environment, SentNote};
 use crate::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
@@ -289,8 +289,9 @@ impl ConversationArchive for SingleConversationArchive {
         Ok(vec![Self::ended()])
     }
 
-    async fn search(&self, query: &str, _: u32) -> Result<Vec<ArchivedConversation>, ArchiveError> {
-        Ok(if query == "boiler" { vec![Self::ended()] } else { Vec::new() })
+    async fn search(&self, query: &str, _: u32) -> Result<ArchiveSearch, ArchiveError> {
+        let found = if query.starts_with("boiler") { vec![Self::ended()] } else { Vec::new() };
+        Ok(ArchiveSearch { found, searched_newest: query.ends_with("long ago").then_some(500) })
     }
 
     async fn transcript(

@@ -26,7 +26,7 @@ async fn a_hidden_conversation_that_matches_takes_no_place_of_one_that_is_shown(
     }
     let archive =
         StoreArchive { store: stored.store.clone(), privacy_guard: stored.guard(&["Diary"]) };
-    let found = async |limit| ids(archive.search("milk", limit).await.expect("found"));
+    let found = async |limit| ids(archive.search("milk", limit).await.expect("found").found);
     for (limit, expected) in [(0, ""), (1, "second"), (2, "second, first"), (9, "second, first")] {
         assert_eq!(found(limit).await, expected, "{limit}");
     }
@@ -36,4 +36,39 @@ async fn a_hidden_conversation_that_matches_takes_no_place_of_one_that_is_shown(
     assert_eq!(ids(recent), "hidden 4, hidden 3, hidden 2, second");
     archive.privacy_guard.set_rules(protocol::PrivateRules::default());
     assert_eq!(found(2).await, "hidden 4, hidden 3", "the control: nothing is private");
+}
+
+#[tokio::test]
+async fn where_something_is_hidden_a_search_is_of_the_newest_conversations_and_says_so() {
+    let stored = StoredConversations::new().await;
+    // Oldest first.
+    for (conversation, note, answer) in [
+        ("first", None, "Milk is there."),
+        ("hidden", Some("Diary/a.md"), "Milk makes Ann ill."),
+        ("second", None, "No milk is there."),
+        ("other", None, "Bread is there."),
+    ] {
+        stored.end_with(conversation, note, answer).await;
+    }
+    let archive =
+        StoreArchive { store: stored.store.clone(), privacy_guard: stored.guard(&["Diary"]) };
+    let found = async |limit, newest| {
+        let search = archive.search_newest("milk", limit, newest).await.expect("found");
+        (ids(search.found), search.searched_newest)
+    };
+    for (limit, newest, expected, searched_newest) in [
+        (9, 1, "", Some(1)),
+        (9, 2, "second", Some(2)),
+        (9, 3, "second", Some(3)),
+        (9, 4, "second, first", None),
+        (1, 2, "second", None),
+        (2, 3, "second", Some(3)),
+        (2, 4, "second, first", None),
+    ] {
+        let case = format!("{limit} of {newest}");
+        assert_eq!(found(limit, newest).await, (expected.to_owned(), searched_newest), "{case}");
+    }
+    archive.privacy_guard.set_rules(protocol::PrivateRules::default());
+    let all = "second, hidden, first".to_owned();
+    assert_eq!(found(9, 1).await, (all, None), "the control: nothing is private");
 }

@@ -1,4 +1,4 @@
-//! Messages of mentioned conversations, kept while one turn sends its requests.
+//! Messages of mentioned conversations, kept while one turn sends its requests, or for one search.
 //!
 //! A turn that ended is not changed any more, so its messages are read once. Each request reads everything else: which
 //! turns a conversation has, the turns that may go on, their sources, and all that depends on the rules for private
@@ -20,7 +20,7 @@ const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// The messages of turns that ended.
 #[derive(Debug, Default)]
-pub(in crate::privacy) struct MentionedTurnCache(Mutex<CachedMessages>);
+pub(crate) struct MentionedTurnCache(Mutex<CachedMessages>);
 
 #[derive(Debug, Default)]
 struct CachedMessages {

@@ -76,6 +76,23 @@ fn the_cache_of_a_turn_has_a_limit() {
     assert_eq!((kept, cached.bytes), (HashSet::from([0, 1]), MAX_CACHED_BYTES));
 }
 
+#[tokio::test]
+async fn messages_for_one_conversation_are_kept_for_the_next_one() {
+    let stored = StoredConversations::new().await;
+    stored.end_with("m", None, "Nothing.").await;
+    let (guard, cache) = (stored.guard(&["Work"]), MentionedTurnCache::default());
+    let turns = turns_of(&stored, "m").await;
+    let mut kept = Vec::new();
+    for conversation in ["c", "d"] {
+        let text = "as in [[conversation:m|Milk]]";
+        let rows = vec![message(conversation, conversation, Role::User, text)];
+        guard.redact_for_any(rows, &SourcesByTurn::new(), &cache).await.expect("heard");
+        kept.extend(cache.cached(&turns).into_values());
+    }
+    assert_eq!(kept.len(), 2);
+    assert!(Arc::ptr_eq(&kept[0], &kept[1]), "they are read once");
+}
+
 /// Whether the next request of the turn has the title of the mentioned conversation.
 async fn has_title(guard: &PrivacyGuard, turn: &TurnId) -> bool {
     let rows = vec![message("c", turn.as_str(), Role::User, "as in [[conversation:m|Milk]]")];
