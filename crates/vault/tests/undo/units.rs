@@ -122,6 +122,31 @@ fn edits_are_redone_one_by_one_where_a_part_is_in_conflict_and_the_text_is_the_s
     }
 }
 
+#[test]
+fn edits_in_conflict_about_one_line_are_redone_as_a_whole_and_asked_about_once() {
+    let in_one_line = [vec![1, 2, 3, 4, 50], vec![1, 9, 2, 3, 4, 50], vec![1, 9, 2, 3, 4, 51]];
+    let apart = [vec![1, 2, 3, 4, 50], vec![1, 9, 2, 3, 4, 50], vec![1, 9, 2, 30, 4, 50]];
+    for (edits, now, after, asked) in [
+        // The second edit moves the line down in which the others are in conflict.
+        (in_one_line, vec![1, 2, 3, 4, 6], vec![1, 9, 2, 3, 4, 6], vec![3]),
+        // The control: two lines are asked about one by one.
+        (apart, vec![1, 2, 7, 4, 6], vec![1, 9, 2, 7, 4, 6], vec![0, 2]),
+    ] {
+        let mut world = world();
+        let edits = edits.map(|after| edit(&mut world, &after));
+        back(&mut world, &UndoRequest::undo(edits.clone()));
+        world.notes.get_mut(&path("a.md")).unwrap().lines = now;
+        let by = world.ledger[3].id.clone();
+        let mut request = UndoRequest::undo([by.clone()]);
+        request.redone.insert(by.clone(), edits.map(|edit| (edit, Hunks::All)).into());
+        request.whole_first.insert(by);
+        let plan = back(&mut world, &request);
+        assert_eq!(world.notes[&path("a.md")].lines, after);
+        let left: Vec<_> = plan.conflicts.iter().map(|one| world.position(&one.effect)).collect();
+        assert_eq!(left, asked, "{plan:?}");
+    }
+}
+
 /// The effects that are undone with one of them.
 fn undone_with(world: &SimulatedVault, effect: &EffectId) -> Vec<EffectId> {
     let request = UndoRequest::undo([effect.clone()]);

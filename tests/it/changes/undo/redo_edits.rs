@@ -178,6 +178,22 @@ async fn of_two_edits_that_are_redone_the_one_in_conflict_stays_undone_until_the
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn two_redone_edits_of_one_line_are_asked_about_once_and_the_answer_makes_all_again() {
+    let edits = [("last", "almost"), ("first", "FIRST\nmore"), ("almost", "LAST")];
+    let note = EditedNote::start(&text("first", "last"), &edits, &[]).await;
+    note.undo_all().await;
+    note.write(&text("first", "by hand"));
+    let asked = note.running.app.redo(&note.all()).await.expect("as far as it goes");
+    let [conflict] = asked.conflicts.as_slice() else { panic!("{asked:?}") };
+    let [place] = conflict.places.as_slice() else { panic!("{conflict:?}") };
+    assert_eq!((place.now.as_str(), place.back.as_str()), ("by hand\n", "LAST\n"));
+    assert_eq!(note.read(), text("FIRST\nmore", "by hand"));
+    note.running.app.resolve_conflict(conflict).await.expect("answered");
+    note.assert_state(&text("FIRST\nmore", "LAST"), [STANDS, STANDS, STANDS]).await;
+    note.running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_line_that_a_later_edit_wrote_is_kept() {
     let mut note = EditedNote::start(&text("first", "last"), &[FIRST, LAST], &[LAST]).await;
     note.undo_all().await;

@@ -8,12 +8,13 @@ use protocol::{Change, ContentHash, Effect, EffectId};
 use super::UndoPlanner;
 use super::written_lines::WrittenLines;
 use crate::merge::{DiffHunk, HunkSide, LineOrder, MergeConflict, assemble, hunks, merge_in_order};
-use crate::undo::{EffectConflictReason, Hunks, RedoneEffect};
+use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, RedoneEffect};
 
 impl UndoPlanner<'_> {
     /// Undoes the undo of several edits as a whole. If only a part of that is possible, the edits are made again one by
     /// one instead, so that each is recorded by itself; but only where the note gets the same text: that of an edit may
-    /// be no longer stored, or have links to where notes were before a move.
+    /// be no longer stored, or have links to where notes were before a move. Nor are they where two are in conflict
+    /// about one line: the user would be asked twice about it, once with a text that the other edit replaced.
     pub(super) fn redo_whole_first(
         &mut self,
         place: usize,
@@ -30,10 +31,23 @@ impl UndoPlanner<'_> {
             && one_by_one.redone.len() > self.redone.len()
             && !asked.is_empty()
             && asked.iter().all(|one| one.why == EffectConflictReason::Changed);
-        *self = match is_partial && is_same {
+        *self = match is_partial && is_same && !one_by_one.asks_twice(by, edits) {
             true => Self { undone: whole.undone, ..one_by_one },
             false => whole,
         };
+    }
+
+    /// Whether two edits that this plan could not make again are in conflict about one line of the note.
+    fn asks_twice(&self, by: &Effect, edits: &BTreeMap<EffectId, Hunks>) -> bool {
+        // The conflicts name lines of different texts: each edit was merged into the result of those before it.
+        let mut again = self.clone();
+        again.redo_edits(by, edits);
+        let is_left =
+            |one: &&EffectConflict| self.conflicts.iter().any(|left| left.effect == one.effect);
+        let asked = again.conflicts.iter().skip(self.conflicts.len()).filter(is_left);
+        let asked: Vec<&EffectConflict> = asked.collect();
+        let later = |at: usize| asked.iter().skip(at + 1);
+        asked.iter().enumerate().any(|(at, one)| later(at).any(|other| share_line(one, other)))
     }
 
     /// Makes some of the edits again that `by` undid, oldest first.
@@ -119,6 +133,16 @@ impl UndoPlanner<'_> {
         let (undone, after) = self.undone_and_redone(edit, wanted, &WrittenLines::default())?;
         Some(self.last_text_with((place, edit), &undone, after))
     }
+}
+
+/// Whether two conflicts about one text of a note have a line in common.
+fn share_line(one: &EffectConflict, other: &EffectConflict) -> bool {
+    let lines = |place: &ConflictLines| place.line..place.line + split_lines(&place.now).len();
+    let meets = |first: &ConflictLines, second: &ConflictLines| {
+        let (first, second) = (lines(first), lines(second));
+        first.start == second.start || (first.start < second.end && second.start < first.end)
+    };
+    one.lines.iter().any(|first| other.lines.iter().any(|second| meets(first, second)))
 }
 
 fn split_lines(text: &[u8]) -> Vec<&[u8]> {
