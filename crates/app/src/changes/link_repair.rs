@@ -31,8 +31,13 @@ impl LinkedChanges {
 }
 
 /// `changes` with what keeps every link that leads to what moves in it. Where the links cannot all be kept, or not be
-/// looked at, the changes stay as they are: the move counts more.
-pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> LinkedChanges {
+/// looked at, the changes stay as they are: the move counts more. The links in the notes at the paths of
+/// `as_planned` name what moves by its new places, and stay as they are or are planned.
+pub(crate) fn with_link_updates(
+    vault: &Vault,
+    changes: ChangeSet,
+    as_planned: &HashSet<NotePath>,
+) -> LinkedChanges {
     if !changes.is_unit() {
         return LinkedChanges::nothing(changes);
     }
@@ -47,7 +52,8 @@ pub(crate) fn with_link_updates(vault: &Vault, changes: ChangeSet) -> LinkedChan
     let left = rewriting.skipped.into_iter().map(|file| file.path).collect();
     let mut linking = Vec::new();
     let mut follow = Vec::new();
-    for file in rewriting.files {
+    let is_rewritten = |file: &RewrittenFile| !as_planned.contains(&file.path);
+    for file in rewriting.files.into_iter().filter(is_rewritten) {
         let after = match vault.read_bytes(&file.path) {
             Ok(now) => with_planned_lines(&now, &file.path, &file.before, file.after),
             Err(_) => file.after,

@@ -29,7 +29,7 @@ use vault::undo::{
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, Vault, VaultError};
 
 use conflicts::{refused_conflicts, to_undo_conflict};
-use restored_links::with_restored_links;
+use restored_links::{trashed_during_moves, with_restored_links};
 use rewritten_links::{LinkHunks, RewrittenLinks, link_hunks_in_conflict};
 use turn_scope::{is_undone, parts_to_undo};
 
@@ -121,11 +121,11 @@ async fn not_yet_undone(
     Ok(wanted)
 }
 
-/// A plan with the notes of its unit, and its changes with what keeps links.
+/// A plan with the notes of its unit, and its changes with what keeps links. `set` has the earlier plans of the same undo.
 fn link_plan(
     vault: &Vault,
     ledger: &LedgerView,
-    action: UndoAction,
+    (action, set): (UndoAction, Option<&ChangeSetId>),
     mut plan: UndoPlan,
 ) -> (UndoPlan, LinkedChanges) {
     let (changes, restored) = match action {
@@ -134,7 +134,8 @@ fn link_plan(
     };
     // Their links are right only after the renames.
     plan.unit.extend(restored.into_iter().filter(|_| changes.is_unit()));
-    (plan, with_link_updates(vault, changes))
+    let as_trashed = trashed_during_moves(vault, ledger, &plan, set);
+    (plan, with_link_updates(vault, changes, &as_trashed))
 }
 
 impl VaultSession {
@@ -174,7 +175,7 @@ impl VaultSession {
         let (mut undone, mut wanted) = (nothing_undone(), request.clone());
         let mut unanswered = Vec::new();
         for tries in 1.. {
-            let (asked, planned) = self.plan_undo_or_edits(&wanted, action).await?;
+            let (asked, planned) = self.plan_undo_or_edits(&wanted, action, &set).await?;
             let (plan, conflicts, sets) = planned;
             touched.extend(sets);
             undone.conflicts = conflicts;
@@ -242,20 +243,22 @@ impl VaultSession {
         Ok(sets)
     }
 
-    /// Plans on the notes as they are. Where a redo can undo only a part of a change that had undone several edits, the
-    /// plan is for a request about each of these edits: the one that is returned with it.
+    /// Plans on the notes as they are, and as earlier plans of the set left them. Where a redo can undo only a part of a
+    /// change that had undone several edits, the plan is for a request about each of these edits: the one that is returned
+    /// with it.
     async fn plan_undo_or_edits(
         &self,
         request: &UndoRequest,
         action: UndoAction,
+        set: &ChangeSetId,
     ) -> Result<(UndoRequest, PlannedUndo), UserError> {
-        let planned = self.plan_undo(request, action).await?;
+        let planned = self.plan_with_answer(request, action, None, Some(set)).await?;
         let one_by_one = match action {
             UndoAction::Redo => self.redo_one_by_one(request, &planned.0).await?,
             UndoAction::Undo | UndoAction::Reapply => None,
         };
         let Some(one_by_one) = one_by_one else { return Ok((request.clone(), planned)) };
-        let planned = self.plan_undo(&one_by_one, action).await?;
+        let planned = self.plan_with_answer(&one_by_one, action, None, Some(set)).await?;
         Ok((one_by_one, planned))
     }
 
@@ -265,15 +268,16 @@ impl VaultSession {
         request: &UndoRequest,
         action: UndoAction,
     ) -> Result<PlannedUndo, UserError> {
-        self.plan_with_answer(request, action, None).await
+        self.plan_with_answer(request, action, None, None).await
     }
 
-    /// The same, together with the user's answer to a conflict.
+    /// The same, together with the user's answer to a conflict, or after earlier plans of a set.
     async fn plan_with_answer(
         &self,
         request: &UndoRequest,
         action: UndoAction,
         answer: Option<ConflictAnswer>,
+        set: Option<&ChangeSetId>,
     ) -> Result<PlannedUndo, UserError> {
         let mut ledger = self.history_since(request).await?;
         let is_wanted = |effect: &&Effect| request.effects.contains_key(&effect.id);
@@ -281,14 +285,15 @@ impl VaultSession {
             ledger.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
         let sets = sets.collect();
         let (notes, wanted) = (VaultNotes(self.vault.clone()), request.clone());
-        let vault = self.vault.clone();
+        let (vault, set) = (self.vault.clone(), set.cloned());
         let plan = run_blocking(move || {
             let plan_with = |ledger: &LedgerView| match &answer {
                 Some(answer) => plan_answered_undo(ledger, &wanted, &notes, answer),
                 None => plan_undo(ledger, &wanted, &notes),
             };
-            let linked =
-                |ledger: &LedgerView, plan: UndoPlan| link_plan(&vault, ledger, action, plan);
+            let linked = |ledger: &LedgerView, plan: UndoPlan| {
+                link_plan(&vault, ledger, (action, set.as_ref()), plan)
+            };
             let first = plan_with(&ledger);
             let link_hunks = match action {
                 UndoAction::Undo => link_hunks_in_conflict(&ledger, &wanted, &first),

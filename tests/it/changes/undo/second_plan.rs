@@ -153,3 +153,54 @@ async fn an_edit_is_undone_whole_though_one_plan_undoes_one_line_and_the_next_th
     assert_standings(&running, &[STANDS, STANDS, STANDS]).await;
     running.quit().await;
 }
+
+/// Until all moves are undone, which takes a plan for each, another note is at the place that the link of the deleted note
+/// names.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_note_comes_back_with_its_links_while_later_moves_are_undone() {
+    let notes = [
+        ("Plan.md", "# Plan\n"),
+        ("New.md", "# New\n"),
+        ("Next.md", "# Next\n"),
+        ("Links.md", "[x](Plan.md)\n\n[y](New.md)\n"),
+    ];
+    let calls = [
+        delete("Links.md"),
+        move_to("Plan.md", "Old.md"),
+        move_to("New.md", "Plan.md"),
+        move_to("Next.md", "New.md"),
+    ];
+    let (home, running, conversation) = app_after_undo(&notes, calls).await;
+    let redone = running.app.redo(&UndoScope::Conversation { conversation }).await.expect("redone");
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+    assert_eq!(home.notes.try_read("Links.md"), None);
+    for (note, text) in [("Old.md", "# Plan\n"), ("Plan.md", "# New\n"), ("New.md", "# Next\n")] {
+        assert_eq!(home.notes.read(note), text);
+    }
+    assert_standings(&running, &[STANDS; 4]).await;
+    running.quit().await;
+
+    // The control: the link names the place to which an earlier move led.
+    let calls = [move_to("Plan.md", "Work/Plan.md"), delete("Links.md")];
+    let write = |home: &TestHome| home.notes.write("Links.md", "[x](Work/Plan.md)\n");
+    let calls = calls.map(|call| vec![call]).to_vec();
+    let (home, running, conversation) = app_after_calls(&notes[..1], calls, write).await;
+    undo_conversation(&running, &conversation).await;
+    assert_eq!(home.notes.read("Links.md"), "[x](Plan.md)\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_is_made_again_with_its_links_while_earlier_moves_are_redone() {
+    let notes = [("Plan.md", "# Plan\n"), ("New.md", "# New\n")];
+    let made = create("Links.md", "[x](Plan.md)\n");
+    let calls = [move_to("Plan.md", "Old.md"), move_to("New.md", "Plan.md"), made];
+    let (home, running, conversation) = app_after_undo(&notes, calls).await;
+    assert_eq!(home.notes.try_read("Links.md"), None);
+    let redone = running.app.redo(&UndoScope::Conversation { conversation }).await.expect("redone");
+    assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0));
+    assert_eq!(home.notes.read("Plan.md"), "# New\n");
+    assert_eq!(home.notes.read("Links.md"), "[x](Plan.md)\n");
+    assert_standings(&running, &[STANDS, STANDS, STANDS]).await;
+    running.quit().await;
+}

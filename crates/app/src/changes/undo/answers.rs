@@ -80,7 +80,7 @@ impl App {
         let answer = ConflictAnswer { effect: effect.id.clone(), change, file };
         let (plan, conflicts) = match is_about_unit {
             true => {
-                let planned = open.plan_with_answer(&request, conflict.action, Some(answer));
+                let planned = open.plan_with_answer(&request, conflict.action, Some(answer), None);
                 let (plan, conflicts, _) = planned.await?;
                 (plan, conflicts)
             }

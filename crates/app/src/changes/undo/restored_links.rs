@@ -4,11 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use index::links::{FormerPaths, LinkGraph};
-use protocol::{Change, ChangeAction, ChangeKind, ChangeSet, Effect, EffectId, NotePath, Renames};
+use protocol::{
+    Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect, EffectId,
+    NotePath, Renames,
+};
 use vault::Vault;
-use vault::undo::{LedgerView, UndoPlan};
+use vault::undo::{LedgerView, UndoPlan, current_paths};
 
 use super::turn_scope::is_move;
+use crate::adapters::notes::VaultNotes;
 use crate::changes::link_repair::{link_graph, with_rewritten_lines};
 
 /// The changes of the plan with links that lead where they led when the restored lines were written, and the paths of
@@ -32,6 +36,50 @@ pub(super) fn with_restored_links(
         _ => change.clone(),
     };
     (plan.changes.changes().map(with_links).collect(), paths)
+}
+
+/// The present paths of notes that went to the trash before all moves that the plan undoes, and come back with the plan or
+/// came back with an earlier one of `set`. Their links name other notes by the places to which the plan leads these.
+pub(super) fn trashed_during_moves(
+    vault: &Vault,
+    ledger: &LedgerView,
+    plan: &UndoPlan,
+    set: Option<&ChangeSetId>,
+) -> HashSet<NotePath> {
+    let undone: HashSet<&EffectId> = plan.undone.iter().map(|undone| &undone.effect).collect();
+    let effects = ledger.effects();
+    let is_undone_move = |effect: &Effect| is_move(effect.kind) && undone.contains(&effect.id);
+    let Some(first_move) = effects.iter().position(is_undone_move) else { return HashSet::new() };
+    let is_trashing = |(_, effect): &(usize, &Effect)| effect.kind == ChangeKind::Trash;
+    let trashings = effects.iter().enumerate().filter(is_trashing);
+    // A name in the trash is given again once it is free: the last note that got it counts.
+    let last: HashMap<&str, usize> =
+        trashings.filter_map(|(at, effect)| Some((effect.trashed.as_deref()?, at))).collect();
+    // One that is not in the ledger view is from before its first effect.
+    let went_before = |name: &str| last.get(name).is_none_or(|at| *at < first_move);
+    let comes_back = |change: &Change| match &change.act {
+        ChangeAction::Create { like: Some(name), .. } if went_before(name) => {
+            Some(change.path.clone())
+        }
+        _ => None,
+    };
+    let came_back = |effect: &&Effect| {
+        effect.kind == ChangeKind::Create
+            && set == Some(&effect.change_set)
+            && effect.trashed.as_deref().is_some_and(went_before)
+    };
+    let restored: Vec<&Effect> = effects.iter().filter(came_back).collect();
+    let ids = restored.iter().map(|effect| &effect.id);
+    let paths = current_paths(ledger, ids, &VaultNotes(vault.clone()));
+    let is_unchanged = |effect: &Effect, path: &NotePath| {
+        let now = vault.read_bytes(path).ok().map(|bytes| ContentHash::of(&bytes));
+        now.is_some() && now == effect.after
+    };
+    let unchanged = restored.into_iter().zip(paths).filter_map(|(effect, path)| {
+        let path = path?;
+        is_unchanged(effect, &path).then_some(path)
+    });
+    plan.changes.changes().filter_map(comes_back).chain(unchanged).collect()
 }
 
 /// How many groups of notes with different former paths are looked at, those of the newest edits first. Each takes the
