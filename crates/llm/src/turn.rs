@@ -87,7 +87,8 @@ pub enum TurnInput {
     Event(ModelEvent),
     /// There is no (whole) answer.
     Failed(ModelError),
-    /// The request was too long for the model. It can be built again so that it fits.
+    /// The request was too long for the model. It can be built again so that it fits, which is no further attempt: the
+    /// caller tells this a limited number of times in a turn.
     TooLong(ModelError),
     /// The stream ended without a stop.
     Severed,
@@ -165,6 +166,8 @@ pub struct Turn {
     guard: LoopGuard,
     ids: BTreeSet<CallId>,
     trips: u32,
+    /// How often the server of this step's request was still loading the model.
+    loading_waits: u32,
     pauses: u32,
     nudged: bool,
     said: bool,
@@ -175,10 +178,26 @@ pub struct Turn {
 #[derive(Debug)]
 enum TurnState {
     New,
-    Compacting { how: AskMode, attempt: u32 },
-    Asking { how: AskMode, attempt: u32, answer: PartialAnswer },
-    Waiting { how: AskMode, attempt: u32 },
-    StoringStep { batch: CallBatch, text: Option<String>, usage: TokenUsage, then: AfterStep },
+    Compacting {
+        how: AskMode,
+        attempt: u32,
+    },
+    Asking {
+        how: AskMode,
+        attempt: u32,
+        answer: PartialAnswer,
+    },
+    /// Until the next attempt.
+    Waiting {
+        how: AskMode,
+        attempt: u32,
+    },
+    StoringStep {
+        batch: CallBatch,
+        text: Option<String>,
+        usage: TokenUsage,
+        then: AfterStep,
+    },
     Calling(CallBatch),
     StoringResults(CallBatch),
     Over,
@@ -212,6 +231,7 @@ impl Turn {
             spread: rules.spread,
             ids: calls,
             trips,
+            loading_waits: 0,
             pauses: 0,
             nudged: false,
             said,
@@ -246,7 +266,7 @@ impl Turn {
             (state, TurnInput::Broke(error)) => self.fail(state, error),
             (TurnState::New, TurnInput::Begun) => self.ask_next(),
             (TurnState::Waiting { how, attempt }, TurnInput::Waited) => {
-                self.begin_attempt(how, attempt + 1)
+                self.begin_attempt(how, attempt)
             }
             (TurnState::Asking { how, attempt, answer }, TurnInput::Renewed(rules))
                 if answer.is_empty() =>
@@ -349,6 +369,7 @@ impl Turn {
 
     /// Sends the next request, unless the limit of the turn is spent: then it ends as at a limit.
     fn ask_within_limit(&mut self, mode: AskMode) -> Transition {
+        self.loading_waits = 0;
         self.begin_attempt(mode, 1)
     }
 

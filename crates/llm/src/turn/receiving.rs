@@ -35,13 +35,18 @@ impl Turn {
                 let shown = answer.receive(event).map(TurnEffect::Show);
                 (TurnState::Asking { how: mode, attempt, answer }, shown.into_iter().collect())
             }
-            TurnInput::Failed(error) => {
-                let wait = retry::next_delay(&error, attempt, self.spread);
+            TurnInput::Failed(error @ ModelError::Loading(_)) => {
+                // A server that loads its model has not failed: its errors after that are tried again as often as ever.
+                self.loading_waits += 1;
+                let wait = retry::next_delay(&error, self.loading_waits, self.spread);
                 self.failed(mode, attempt, &answer, error, wait)
             }
+            TurnInput::Failed(error) => {
+                let wait = retry::next_delay(&error, attempt, self.spread);
+                self.failed(mode, attempt + 1, &answer, error, wait)
+            }
             TurnInput::TooLong(error) => {
-                let wait = (attempt < retry::MAX_ATTEMPTS).then_some(Duration::ZERO);
-                self.failed(mode, attempt, &answer, error, wait)
+                self.failed(mode, attempt, &answer, error, Some(Duration::ZERO))
             }
             TurnInput::Severed => {
                 let error = ModelError::Network(
@@ -49,17 +54,17 @@ impl Turn {
                         .into(),
                 );
                 let wait = retry::next_delay(&error, attempt, self.spread);
-                self.failed(mode, attempt, &answer, error, wait)
+                self.failed(mode, attempt + 1, &answer, error, wait)
             }
             _ => (TurnState::Asking { how: mode, attempt, answer }, Vec::new()),
         }
     }
 
-    /// Asks again after the wait, if there is one and nothing was shown.
+    /// Asks again after the wait, if there is one and nothing was shown: the attempt with this number.
     fn failed(
         &mut self,
         mode: AskMode,
-        attempt: u32,
+        next_attempt: u32,
         answer: &PartialAnswer,
         error: ModelError,
         wait: Option<Duration>,
@@ -67,7 +72,8 @@ impl Turn {
         let usage = self.charge(answer.usage.after(&error));
         if let Some(wait) = wait.filter(|_| !answer.is_shown()) {
             self.owed = usage;
-            return (TurnState::Waiting { how: mode, attempt }, vec![TurnEffect::Wait(wait)]);
+            let waiting = TurnState::Waiting { how: mode, attempt: next_attempt };
+            return (waiting, vec![TurnEffect::Wait(wait)]);
         }
         let finish = Finish::failed(error.into()).with_cut_text(answer.text()).with_usage(usage);
         finished(if mode == AskMode::Closing { finish.at_limit() } else { finish })

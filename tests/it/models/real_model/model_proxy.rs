@@ -2,7 +2,7 @@
 //! answered. On demand it hides how large the window of the server is, and that the weights are loaded.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -15,10 +15,13 @@ use tokio::task::JoinSet;
 pub(super) enum WindowDisclosure {
     /// As the server tells it.
     Told,
-    /// The list of models has names alone, and `/props` does not exist. The first request for an answer comes too
-    /// early, as while the server loads its weights.
+    /// The list of models has names alone, and `/props` does not exist. The first [`LOADING_REFUSALS`] requests for an
+    /// answer come too early, as while the server loads its weights.
     Hidden,
 }
+
+/// More than a request that fails is sent again.
+const LOADING_REFUSALS: u32 = 3;
 
 /// A request for an answer, and its status.
 #[derive(Debug, Clone)]
@@ -42,9 +45,9 @@ impl ModelProxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let chats = Arc::<Mutex<Vec<RelayedChat>>>::default();
-        let is_loading = window == WindowDisclosure::Hidden;
-        let is_loading = Arc::new(AtomicBool::new(is_loading));
-        let relay = ChatRelay { upstream, window, is_loading, chats: Arc::clone(&chats) };
+        let refusals = if window == WindowDisclosure::Hidden { LOADING_REFUSALS } else { 0 };
+        let loading_refusals = Arc::new(AtomicU32::new(refusals));
+        let relay = ChatRelay { upstream, window, loading_refusals, chats: Arc::clone(&chats) };
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             let mut connections = JoinSet::new();
@@ -71,8 +74,8 @@ impl ModelProxy {
 struct ChatRelay {
     upstream: u16,
     window: WindowDisclosure,
-    /// Whether the next request for an answer is refused as while the weights are loaded.
-    is_loading: Arc<AtomicBool>,
+    /// How many of the next requests for an answer are refused as while the weights are loaded.
+    loading_refusals: Arc<AtomicU32>,
     chats: Arc<Mutex<Vec<RelayedChat>>>,
 }
 
@@ -86,7 +89,7 @@ impl ChatRelay {
         {
             return client.write_all(answer.as_bytes()).await;
         }
-        if path == CHAT_PATH && self.is_loading.swap(false, Ordering::Relaxed) {
+        if path == CHAT_PATH && self.refuses_as_loading() {
             let refusal = loading_refusal();
             self.record(path, &body, refusal.as_bytes());
             return client.write_all(refusal.as_bytes()).await;
@@ -118,6 +121,11 @@ impl ChatRelay {
             copied = answered => copied,
             _ = from_client.read(&mut probe) => Ok(()),
         }
+    }
+
+    fn refuses_as_loading(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        self.loading_refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
     /// Keeps a request for an answer; returns its place among them.
@@ -233,11 +241,12 @@ async fn what_a_server_tells_of_its_window_is_hidden_on_demand_alone_and_chats_a
         let props = fetch_json(own, "/props").await;
         assert_eq!(props["n_ctx"] == 2048, is_told, "{props}");
         assert!(proxy.chats().is_empty());
-        fetch_json(own, CHAT_PATH).await;
-        fetch_json(own, CHAT_PATH).await;
+        for _ in 0..=LOADING_REFUSALS {
+            fetch_json(own, CHAT_PATH).await;
+        }
         let told = |chat: &RelayedChat| (chat.status, chat.prompt_tokens);
         let chats: Vec<_> = proxy.chats().iter().map(told).collect();
         let first = if is_told { (400, Some(7)) } else { (503, None) };
-        assert_eq!(chats, [first, (400, Some(7))]);
+        assert_eq!(chats, [first, first, first, (400, Some(7))]);
     }
 }

@@ -172,6 +172,12 @@ async fn a_server_that_loads_its_model_is_waited_for_longer_than_one_that_fails(
         let told = world.told();
         assert!(told.contains(&TurnEvent::Waits(Some(ModelWait::Loading))), "{told:?}");
     }
+    // What fails after that is tried again as often as ever.
+    let cut = CannedAnswer { then: AfterBytes::Close, ..stream("") };
+    let mut answers = refusals(body, 5);
+    answers.insert(5, cut);
+    let (ending, requests) = ending_and_requests(Api::Local, answers).await;
+    assert_eq!((ending.status, requests), (TurnStatus::Done, 7), "{:?}", ending.error);
     // The control: any other 503 is given up.
     let (ending, requests) = ending_and_requests(Api::Local, refusals(busy, 5)).await;
     assert_eq!((ending.status, requests), (TurnStatus::Failed, 3));

@@ -1,4 +1,4 @@
-//! What becomes of a wrong call whose repair is refused.
+//! Requests in text that are too long for the window: the repair of a wrong call, and the first one without tools.
 
 use super::*;
 
@@ -33,4 +33,22 @@ async fn a_repair_that_is_refused_for_another_reason_fails_with_it() {
     let (ending, _) = turn(&ToollessModels::default(), answers).await;
     let error = ending.error.unwrap().to_string();
     assert!(error.contains("didn’t accept the API key"), "{error}");
+}
+
+#[tokio::test]
+async fn a_window_is_learned_from_the_request_as_text_however_long_the_model_was_loaded() {
+    let loading = || {
+        let body = r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
+        respond("503 Service Unavailable", "", body)
+    };
+    for times in [0, 1, 5] {
+        let mut answers: Vec<_> = (0..times).map(|_| loading()).collect();
+        // The server drops the tools: its prompt is far shorter than the one that was sent.
+        answers.extend([say_counted("I remembered it.", 5), too_long(), say("It is blue.")]);
+        let requests = answers.len();
+        let (ending, bodies) =
+            turn_at(ServerAddress::Own, &ToollessModels::default(), answers).await;
+        assert_eq!((ending.status, bodies.len()), (TurnStatus::Done, requests), "{ending:?}");
+        assert_eq!(ending.message.unwrap().text(), "It is blue.");
+    }
 }
