@@ -14,9 +14,10 @@ use protocol::{
     Renames,
 };
 
-use super::ledger_view::{LedgerView, RequestedGroups};
+use super::ledger_view::LedgerView;
 use super::locate::NoteLocation;
 use super::plan_reader::PlanReader;
+use super::requested_groups::RequestedGroups;
 use super::trace::NoteTrace;
 use super::{
     ConflictLines, EffectConflict, EffectConflictReason, Hunks, RedoneEffect, UndoDirection,

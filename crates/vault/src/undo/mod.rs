@@ -13,6 +13,7 @@ mod locate;
 mod plan;
 mod plan_reader;
 mod request;
+mod requested_groups;
 mod trace;
 
 use std::collections::{BTreeSet, HashSet};

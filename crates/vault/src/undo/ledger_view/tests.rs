@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use protocol::{CallId, ChangeSetId, TurnId};
 
 use super::*;
 use crate::undo::{VaultFile, VaultReader, may_be_at};
