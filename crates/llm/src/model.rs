@@ -230,10 +230,13 @@ pub enum ModelError {
 impl ModelError {
     /// An answer that was meant as a call, and that no repair made one. Its JSON is for nobody's eyes.
     pub(crate) fn unreadable_call(problem: &str) -> Self {
-        let message = format!(
+        Self::Unknown { message: Self::unreadable_call_message(problem), retryable: false }
+    }
+
+    pub(crate) fn unreadable_call_message(problem: &str) -> String {
+        format!(
             "The model tried to use a tool, but its call can’t be read ({problem}). Rephrase your \
              message, or choose another model in Settings."
-        );
-        Self::Unknown { message, retryable: false }
+        )
     }
 }

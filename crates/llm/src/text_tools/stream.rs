@@ -160,6 +160,7 @@ impl TextToolStream {
                             self.tell_usage();
                         }
                         Err(error) => {
+                            self.ready.push_back(Ok(ModelEvent::AnotherRequest));
                             self.tell_usage();
                             self.fail(error);
                         }
@@ -174,12 +175,17 @@ impl TextToolStream {
         self.over = true;
     }
 
-    /// Ends with `error`. With the wrong call and what is wrong with it, the request may be too long: then it is the
-    /// call that failed, since the conversation without it fits.
+    /// Ends with `error`. With the wrong call and what is wrong with it, the request may be too long: it can be built
+    /// again for a smaller window that the server tells, and otherwise it is the call that failed, since the
+    /// conversation without it fits.
     fn fail(&mut self, error: ModelError) {
         let error = match (&self.repairs, error) {
-            (RepairAttempt::Made { problem }, ModelError::ContextExceeded { .. }) => {
-                ModelError::unreadable_call(problem)
+            (
+                RepairAttempt::Made { problem },
+                ModelError::ContextExceeded { window, prompt, .. },
+            ) => {
+                let message = ModelError::unreadable_call_message(problem);
+                ModelError::ContextExceeded { message, window, prompt }
             }
             (_, error) => error,
         };

@@ -132,7 +132,7 @@ async fn a_turn_that_ends_with_a_request_that_is_too_long_says_so() {
     for (time, refusals, text, requests) in [
         // Text that was shown is not requested again.
         (RefusalTime::AfterText, 1, Some("It is"), 1),
-        (RefusalTime::InAnswer, 10, None, 3),
+        (RefusalTime::InAnswer, 10, None, 5),
     ] {
         let (ending, asked) = end_after_too_long(refusals, time).await;
         assert_eq!((ending.status, asked), (TurnStatus::Failed, requests), "{time:?}");
