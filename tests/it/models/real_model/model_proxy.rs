@@ -28,7 +28,7 @@ const LOADING_REFUSALS: u32 = 3;
 pub(super) struct RelayedChat {
     pub(super) body: Value,
     pub(super) status: u16,
-    /// The tokens of the request as the server's own tokenizer counts them, once the answer is whole and tells them.
+    /// The tokens of the request as the server's own tokenizer counts them, once the answer tells them.
     pub(super) prompt_tokens: Option<u64>,
 }
 
@@ -102,19 +102,18 @@ impl ChatRelay {
         let answered = async {
             server.read_buf(&mut begin).await?;
             let chat = self.record(path, &body, &begin);
-            to_client.write_all(&begin).await?;
-            let mut answer = begin;
+            let (mut answer, mut relayed) = (begin, 0);
             loop {
-                let from = answer.len();
-                if server.read_buf(&mut answer).await? == 0 {
-                    break;
+                // Before the client has all of it, since it may hang up then.
+                if let Some(chat) = chat {
+                    self.lock_chats()[chat].prompt_tokens = prompt_tokens(&answer);
                 }
-                to_client.write_all(&answer[from..]).await?;
+                to_client.write_all(&answer[relayed..]).await?;
+                relayed = answer.len();
+                if server.read_buf(&mut answer).await? == 0 {
+                    return Ok(());
+                }
             }
-            if let Some(chat) = chat {
-                self.lock_chats()[chat].prompt_tokens = prompt_tokens(&answer);
-            }
-            Ok(())
         };
         // The server hears at once that the client hangs up.
         tokio::select! {
