@@ -145,7 +145,7 @@ async fn planned_from_title() -> StoredConversations {
     let stored = StoredConversations::new().await;
     stored.end_with("mentioned", None, "It is in Diary/a.md.").await;
     stored.begin("c").await;
-    stored.ask("c", "one", "sum up [[conversation:mentioned|Ann is ill]]").await;
+    stored.ask("c", "one", "summarize [[conversation:mentioned|Ann is ill]]").await;
     let (turn, call) = (TurnId::from("one"), CallId::from("plan"));
     let arguments = json!({ "path": PLANNED, "content": "x" });
     let part = MessagePart::Call { id: call.clone(), tool: "write_file".to_owned(), arguments };
