@@ -128,7 +128,9 @@ impl LedgerView {
         RequestedGroups::new(standing, whole)
     }
 
-    fn stands(&self, effect: &Effect) -> bool {
+    /// Whether an effect counts: nothing was added that undoes it.
+    #[must_use]
+    pub fn stands(&self, effect: &Effect) -> bool {
         !self.undone.contains(&effect.id)
     }
 

@@ -126,11 +126,14 @@ fn edits_are_redone_one_by_one_where_a_part_is_in_conflict_and_the_text_is_the_s
 fn edits_in_conflict_about_one_line_are_redone_as_a_whole_and_asked_about_once() {
     let in_one_line = [vec![1, 2, 3, 4, 50], vec![1, 9, 2, 3, 4, 50], vec![1, 9, 2, 3, 4, 51]];
     let apart = [vec![1, 2, 3, 4, 50], vec![1, 9, 2, 3, 4, 50], vec![1, 9, 2, 30, 4, 50]];
+    let with_first_line = [vec![10, 2, 30, 4, 5], vec![11, 2, 30, 4, 50], vec![12, 2, 30, 4, 50]];
     for (edits, now, after, asked) in [
         // The second edit moves the line down in which the others are in conflict.
         (in_one_line, vec![1, 2, 3, 4, 6], vec![1, 9, 2, 3, 4, 6], vec![3]),
         // The control: two lines are asked about one by one.
         (apart, vec![1, 2, 7, 4, 6], vec![1, 9, 2, 7, 4, 6], vec![0, 2]),
+        // All change the first line, where nothing is in conflict, and two are in conflict about a line of their own.
+        (with_first_line, vec![1, 2, 7, 4, 6], vec![12, 2, 7, 4, 6], vec![0, 1]),
     ] {
         let mut world = world();
         let edits = edits.map(|after| edit(&mut world, &after));

@@ -8,7 +8,7 @@ use protocol::{Change, ContentHash, Effect, EffectId};
 use super::UndoPlanner;
 use super::written_lines::WrittenLines;
 use crate::merge::{DiffHunk, HunkSide, LineOrder, MergeConflict, assemble, hunks, merge_in_order};
-use crate::undo::{ConflictLines, EffectConflict, EffectConflictReason, Hunks, RedoneEffect};
+use crate::undo::{ConflictLines, EffectConflictReason, Hunks, RedoneEffect};
 
 impl UndoPlanner<'_> {
     /// Undoes the undo of several edits as a whole. If only a part of that is possible, the edits are made again one by
@@ -42,12 +42,23 @@ impl UndoPlanner<'_> {
         // The conflicts name lines of different texts: each edit was merged into the result of those before it.
         let mut again = self.clone();
         again.redo_edits(by, edits);
-        let is_left =
-            |one: &&EffectConflict| self.conflicts.iter().any(|left| left.effect == one.effect);
-        let asked = again.conflicts.iter().skip(self.conflicts.len()).filter(is_left);
-        let asked: Vec<&EffectConflict> = asked.collect();
+        let asked: Vec<Vec<&ConflictLines>> = again
+            .conflicts
+            .iter()
+            .skip(self.conflicts.len())
+            .map(|one| one.lines.iter().filter(|lines| self.asks_about(&one.effect, lines)))
+            .map(Iterator::collect)
+            .collect();
         let later = |at: usize| asked.iter().skip(at + 1);
         asked.iter().enumerate().any(|(at, one)| later(at).any(|other| share_line(one, other)))
+    }
+
+    /// Whether a conflict of this plan about an edit is about the same text. Of the text that the other edits left, an
+    /// edit may be in conflict with more.
+    fn asks_about(&self, edit: &EffectId, lines: &ConflictLines) -> bool {
+        let is_same = |own: &ConflictLines| own.now == lines.now && own.restored == lines.restored;
+        let mut of_edit = self.conflicts.iter().filter(|conflict| conflict.effect == *edit);
+        of_edit.any(|conflict| conflict.lines.iter().any(is_same))
     }
 
     /// Makes some of the edits again that `by` undid, oldest first.
@@ -136,13 +147,13 @@ impl UndoPlanner<'_> {
 }
 
 /// Whether two conflicts about one text of a note have a line in common.
-fn share_line(one: &EffectConflict, other: &EffectConflict) -> bool {
+fn share_line(one: &[&ConflictLines], other: &[&ConflictLines]) -> bool {
     let lines = |place: &ConflictLines| place.line..place.line + split_lines(&place.now).len();
     let meets = |first: &ConflictLines, second: &ConflictLines| {
         let (first, second) = (lines(first), lines(second));
         first.start == second.start || (first.start < second.end && second.start < first.end)
     };
-    one.lines.iter().any(|first| other.lines.iter().any(|second| meets(first, second)))
+    one.iter().any(|first| other.iter().any(|second| meets(first, second)))
 }
 
 fn split_lines(text: &[u8]) -> Vec<&[u8]> {
