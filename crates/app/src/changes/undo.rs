@@ -126,7 +126,7 @@ fn link_plan(
     vault: &Vault,
     ledger: &LedgerView,
     (action, set): (UndoAction, Option<&ChangeSetId>),
-    mut plan: UndoPlan,
+    (mut plan, request): (UndoPlan, &UndoRequest),
 ) -> (UndoPlan, LinkedChanges) {
     let (changes, restored) = match action {
         UndoAction::Undo | UndoAction::Redo => with_restored_links(vault, ledger, &plan),
@@ -134,7 +134,7 @@ fn link_plan(
     };
     // Their links are right only after the renames.
     plan.unit.extend(restored.into_iter().filter(|_| changes.is_unit()));
-    let as_trashed = trashed_during_moves(vault, ledger, &plan, set);
+    let as_trashed = trashed_during_moves(vault, ledger, (&plan, request), set);
     (plan, with_link_updates(vault, changes, &as_trashed))
 }
 
@@ -292,7 +292,7 @@ impl VaultSession {
                 None => plan_undo(ledger, &wanted, &notes),
             };
             let linked = |ledger: &LedgerView, plan: UndoPlan| {
-                link_plan(&vault, ledger, (action, set.as_ref()), plan)
+                link_plan(&vault, ledger, (action, set.as_ref()), (plan, &wanted))
             };
             let first = plan_with(&ledger);
             let link_hunks = match action {

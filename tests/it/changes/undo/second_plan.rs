@@ -4,11 +4,12 @@
 use protocol::ConversationId;
 use protocol::changes::history::{ChangeStatus, UndoResult, UndoScope};
 use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
 
 use super::applied_sets;
 use crate::changes::undo_identity::{app_after_calls, only_conflict};
 use crate::changes::undo_moves::undo_conversation;
-use crate::harness::test_app::{RunningApp, TestHome};
+use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 const STANDS: ChangeStatus = ChangeStatus::Stands;
 const UNDONE: ChangeStatus = ChangeStatus::Undone;
@@ -187,6 +188,43 @@ async fn a_deleted_note_comes_back_with_its_links_while_later_moves_are_undone()
     let (home, running, conversation) = app_after_calls(&notes[..1], calls, write).await;
     undo_conversation(&running, &conversation).await;
     assert_eq!(home.notes.read("Links.md"), "[x](Plan.md)\n");
+    running.quit().await;
+}
+
+/// Sends a message to a conversation, a new one if there is none, and accepts all that the answer changes.
+async fn send_and_accept(
+    running: &RunningApp,
+    conversation: Option<&ConversationId>,
+) -> ConversationId {
+    let sent = running.send_and_wait(conversation, "Please").await;
+    if let Some(review) = running.view(&sent).await.review {
+        let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+        running.decide(&sent, &paths, &[]).await.expect("applied");
+    }
+    sent
+}
+
+/// The note that the link names was moved by another conversation, and that stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_note_comes_back_with_links_to_where_a_move_of_another_conversation_leaves_a_note()
+ {
+    let calls =
+        [delete("Links.md"), move_to("Plan.md", "Ideas.md"), move_to("Ideas.md", "Plan.md")];
+    let replies =
+        calls.into_iter().flat_map(|call| [Reply::calls(vec![call]), Reply::text("Done.")]);
+    let model = ScriptedModel::start(replies.collect()).await;
+    let home = home_with_key(&[("Plan.md", "# Plan\n"), ("Links.md", "[x](Plan.md)\n")]);
+    let running = home.open(settings_with_model(&model)).await;
+    let first = send_and_accept(&running, None).await;
+    send_and_accept(&running, None).await;
+    assert_eq!(home.notes.read("Ideas.md"), "# Plan\n");
+    send_and_accept(&running, Some(&first)).await;
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+    let scope = UndoScope::Conversation { conversation: first };
+    let undone = running.app.undo(&scope).await.expect("undone");
+    assert_eq!((undone.conflicts.as_slice(), undone.left), (&[][..], 0));
+    assert_eq!(home.notes.read("Ideas.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Links.md"), "[x](Ideas.md)\n");
     running.quit().await;
 }
 

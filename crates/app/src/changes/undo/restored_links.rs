@@ -9,7 +9,7 @@ use protocol::{
     NotePath, Renames,
 };
 use vault::Vault;
-use vault::undo::{LedgerView, UndoPlan, current_paths};
+use vault::undo::{LedgerView, UndoPlan, UndoRequest, current_paths};
 
 use super::turn_scope::is_move;
 use crate::adapters::notes::VaultNotes;
@@ -39,24 +39,37 @@ pub(super) fn with_restored_links(
 }
 
 /// The present paths of notes that went to the trash before all moves that the plan undoes, and come back with the plan or
-/// came back with an earlier one of `set`. Their links name other notes by the places to which the plan leads these.
+/// came back with an earlier one of `set`. Their links name other notes by the places to which the plan leads these. A
+/// note is left out if a move since then stays, which is neither requested nor of `set`.
 pub(super) fn trashed_during_moves(
     vault: &Vault,
     ledger: &LedgerView,
-    plan: &UndoPlan,
+    (plan, request): (&UndoPlan, &UndoRequest),
     set: Option<&ChangeSetId>,
 ) -> HashSet<NotePath> {
     let undone: HashSet<&EffectId> = plan.undone.iter().map(|undone| &undone.effect).collect();
+    let requested: HashSet<&EffectId> =
+        ledger.undone_with(request).map(|effect| &effect.id).collect();
     let effects = ledger.effects();
     let is_undone_move = |effect: &Effect| is_move(effect.kind) && undone.contains(&effect.id);
     let Some(first_move) = effects.iter().position(is_undone_move) else { return HashSet::new() };
+    let stays = |effect: &Effect| {
+        is_move(effect.kind)
+            && ledger.stands(effect)
+            && !requested.contains(&effect.id)
+            && set != Some(&effect.change_set)
+    };
+    let last_kept = effects.iter().rposition(stays);
     let is_trashing = |(_, effect): &(usize, &Effect)| effect.kind == ChangeKind::Trash;
     let trashings = effects.iter().enumerate().filter(is_trashing);
     // A name in the trash is given again once it is free: the last note that got it counts.
     let last: HashMap<&str, usize> =
         trashings.filter_map(|(at, effect)| Some((effect.trashed.as_deref()?, at))).collect();
     // One that is not in the ledger view is from before its first effect.
-    let went_before = |name: &str| last.get(name).is_none_or(|at| *at < first_move);
+    let went_before = |name: &str| {
+        let at = last.get(name).copied();
+        at < Some(first_move) && last_kept <= at
+    };
     let comes_back = |change: &Change| match &change.act {
         ChangeAction::Create { like: Some(name), .. } if went_before(name) => {
             Some(change.path.clone())
