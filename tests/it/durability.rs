@@ -4,6 +4,7 @@ pub(crate) mod change_sweep;
 pub(crate) mod copied_vault;
 pub(crate) mod fault_injection;
 pub(crate) mod former_calls;
+pub(crate) mod former_data;
 pub(crate) mod fsync_count;
 pub(crate) mod question_sweep;
 pub(crate) mod races;
