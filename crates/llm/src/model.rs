@@ -228,6 +228,29 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// The kind of error, for logs. The message may quote the server, and with it a note or an answer of the
+    /// model, so no log may hold it.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Auth(_) => "key refused",
+            Self::KeyFailed(_) => "key failed, another one is ready",
+            Self::RateLimit { .. } => "rate limit",
+            Self::Overloaded { .. } => "server overloaded",
+            Self::Network(_) => "network",
+            Self::Silent(_) => "no answer in time",
+            Self::InvalidRequest(_) => "request refused",
+            Self::NoModel(_) => "unknown model",
+            Self::NoTools(_) => "no tool support",
+            Self::ContextExceeded { .. } => "context window exceeded",
+            Self::Loading(_) => "model is loading",
+            Self::NotSent(_) => "not sent",
+            Self::Outdated(_) => "request outdated",
+            Self::Unknown { retryable: true, .. } => "server error",
+            Self::Unknown { retryable: false, .. } => "final error",
+        }
+    }
+
     /// An answer that was meant as a call, and that no repair made one. Its JSON is for nobody's eyes.
     pub(crate) fn unreadable_call(problem: &str) -> Self {
         Self::Unknown { message: Self::unreadable_call_message(problem), retryable: false }

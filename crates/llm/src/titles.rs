@@ -65,7 +65,7 @@ pub(crate) async fn request_title(
     let answer = match asked.await {
         Ok(answer) => answer,
         Err(error) => {
-            tracing::warn!(%error, "a conversation got no title");
+            tracing::warn!(error = error.kind(), "a conversation got no title");
             return Ok(TitleOutcome::Failed(None));
         }
     };

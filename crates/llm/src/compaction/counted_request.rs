@@ -47,7 +47,8 @@ impl<'a> CountedRequest<'a> {
         match summarizer.provider.stream(request).await {
             Ok(stream) => Ok(sent.collect(stream).await),
             Err(error @ ModelError::Silent(_)) => {
-                tracing::warn!(%error, "nobody answered a request that no turn waits for");
+                let error = error.kind();
+                tracing::warn!(error, "nobody answered a request that no turn waits for");
                 let usage = sent.take().so_far();
                 Ok(CollectedAnswer { text: None, asked: sent.counted(usage) })
             }
@@ -79,7 +80,7 @@ impl<'a> CountedRequest<'a> {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "an answer that nobody waits for was cut");
+                    tracing::warn!(error = error.kind(), "an answer that nobody waits for was cut");
                     let usage = self.take().after(&error);
                     return CollectedAnswer { text: None, asked: self.counted(usage) };
                 }

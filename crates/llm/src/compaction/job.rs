@@ -88,7 +88,8 @@ impl CompactionJob<'_> {
         let CollectedAnswer { text, asked } = match asked.await {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::warn!(%error, "earlier messages were not summarized");
+                let error = error.kind();
+                tracing::warn!(error, "earlier messages were not summarized");
                 return (Ok(CompactionResult::NoSummary), 0);
             }
         };

@@ -4,12 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llm::titles::TitleOutcome;
-use llm::{ModelError, ModelEvent, StopReason};
-use protocol::{OpenTurn, Origin, Timestamp, TitleRequest, TokenUsage, TurnStatus};
+use llm::{
+    ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, Provider as _, StopReason,
+};
+use protocol::{
+    OpenTurn, Origin, Role, Timestamp, TitleRequest, TokenUsage, TurnStatus, UserError,
+};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::fixtures::byte_server::{ByteServer, respond, stream};
+use crate::fixtures::log_recorder;
 use crate::fixtures::scripted_provider::{ProviderScript, ScriptedProvider, answers, text};
 use crate::fixtures::service_world::{ServiceWorld, within};
+use crate::providers::openai::openai;
 
 const USAGE: TokenUsage = TokenUsage { input: 30, output: 5, cache_read: 0, cache_write: 0 };
 
@@ -133,4 +141,43 @@ async fn a_request_that_was_given_up_or_broke_off_is_paid_for() {
     world.close().await;
     let [asked] = <[_; 1]>::try_from(world.memory.charged()).expect("one request");
     assert_eq!((asked.model.as_str(), asked.usage.input), ("summarizer", broken.usage.input));
+}
+
+fn one_message() -> ModelRequest {
+    let blocks = vec![ContentBlock::Text("Hello".into())];
+    ModelRequest {
+        model: "summarizer".into(),
+        system: "Be good.".into(),
+        tools: Vec::new(),
+        messages: vec![ModelMessage { role: Role::User, blocks }],
+        max_tokens: 100,
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_quotes_a_note_is_logged_without_the_quotation() {
+    const CANARY: &str = "canary-77b0";
+    // As llama.cpp answers when it cannot parse what the model wrote.
+    let message = format!("Failed to parse input at pos 3: {CANARY} is the code");
+    let error = json!({ "error": { "code": 500, "type": "server_error", "message": message } });
+    let refusal = || respond("500 Internal Server Error", "", &error.to_string());
+    let cut = stream(&format!("data: {error}\n\n"));
+    let server = ByteServer::serving(vec![refusal(), cut, refusal()]).await;
+    let provider = Arc::new(openai(&server.url(), "").unwrap());
+    let mut world = ServiceWorld::new();
+    world.set_summarizer(provider.clone(), None);
+    world.model.enqueue(answers("Hi."));
+    world.say("Hello").await;
+    log_recorder::start();
+    for (paid, entry) in [(false, "got no title"), (true, "nobody waits for was cut")] {
+        let asked = within(world.service.suggest_title(&turn(), TitleRequest::Title)).await;
+        let TitleOutcome::Failed(asked) = asked.expect("asked") else { panic!("no failure") };
+        assert_eq!(asked.is_some(), paid);
+        let logged = log_recorder::take();
+        assert!(logged.contains(entry) && logged.contains("server error"), "{logged}");
+        assert!(!logged.contains(CANARY), "{logged}");
+    }
+    // The control: the user is told the server's words.
+    let Err(error) = within(provider.stream(one_message())).await else { panic!("no refusal") };
+    assert!(UserError::from(error).message.contains(CANARY));
 }

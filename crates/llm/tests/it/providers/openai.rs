@@ -18,7 +18,7 @@ use crate::fixtures::service_world::{ServiceWorld, within};
 
 const KEY: &str = "sk-CANARY-7f3a";
 
-fn openai(base_url: &str, key: &str) -> Result<OpenAi, ModelError> {
+pub(crate) fn openai(base_url: &str, key: &str) -> Result<OpenAi, ModelError> {
     let timeout = Duration::from_secs(30);
     let deadlines = Deadlines { connect: timeout, first_event: timeout, idle: timeout };
     OpenAi::new(OpenAiConfig {
