@@ -1,6 +1,7 @@
 //! `serve`: works on hub messages without a window, until it is stopped.
 
 use std::collections::HashMap;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +35,7 @@ pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode,
     let mut terminate = signal(SignalKind::terminate())
         .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
     let app = App::serve(data);
-    let told = Mutex::new(PrintedLines::default());
+    let told = Mutex::new(PrintedLines::new(QuestionDetail::for_stderr()));
     let snapshot = app
         .subscribe(Box::new(move |batch| {
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,9 +63,25 @@ pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
+/// How much a line tells about a question that waits.
+#[derive(Debug, Clone, Copy)]
+enum QuestionDetail {
+    /// The question and the title of its conversation.
+    Text,
+    /// The id of its conversation: a journal keeps the line, and the text may come from a private note.
+    Id,
+}
+
+impl QuestionDetail {
+    fn for_stderr() -> Self {
+        if std::io::stderr().is_terminal() { Self::Text } else { Self::Id }
+    }
+}
+
 /// The line printed last for each thing: a line comes when something changes, and not again before it does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct PrintedLines {
+    question_detail: QuestionDetail,
     hub: Option<String>,
     problem: Option<String>,
     settings: Option<String>,
@@ -72,6 +89,11 @@ struct PrintedLines {
 }
 
 impl PrintedLines {
+    fn new(question_detail: QuestionDetail) -> Self {
+        let (hub, problem, settings, questions) = (None, None, None, HashMap::new());
+        Self { question_detail, hub, problem, settings, questions }
+    }
+
     /// The line for an event, if there is something new in it.
     fn event_line(&mut self, NumberedEvent { event, .. }: NumberedEvent) -> Option<String> {
         match event {
@@ -93,7 +115,14 @@ impl PrintedLines {
             self.questions.remove(&conversation.id);
             return None;
         };
-        let line = format!("Waiting for an answer in “{}”: {question}", conversation.title);
+        let line = match self.question_detail {
+            QuestionDetail::Text => {
+                format!("Waiting for an answer in “{}”: {question}", conversation.title)
+            }
+            QuestionDetail::Id => {
+                format!("A question waits for an answer in the conversation {}.", conversation.id)
+            }
+        };
         let before = self.questions.insert(conversation.id, question.clone());
         (before.as_ref() != Some(&question)).then_some(line)
     }
@@ -164,7 +193,12 @@ mod tests {
     /// Checks the lines that are printed for these events, one after the other.
     #[track_caller]
     fn check(events: Vec<AppEvent>, expected: &[&str]) {
-        let mut told = PrintedLines::default();
+        check_with(QuestionDetail::Text, events, expected);
+    }
+
+    #[track_caller]
+    fn check_with(question_detail: QuestionDetail, events: Vec<AppEvent>, expected: &[&str]) {
+        let mut told = PrintedLines::new(question_detail);
         let printed: Vec<String> =
             events.into_iter().filter_map(|event| told.event_line(numbered(event))).collect();
         assert_eq!(printed, expected);
@@ -213,6 +247,20 @@ mod tests {
                 asks("a", Some("Which one?")),
             ],
             &lines,
+        );
+    }
+
+    #[test]
+    fn outside_a_terminal_a_question_is_printed_without_its_text_and_title() {
+        let line = "A question waits for an answer in the conversation a.";
+        check_with(
+            QuestionDetail::Id,
+            vec![
+                asks("a", Some("Which one?")),
+                asks("a", Some("Which one?")),
+                asks("a", Some("How many?")),
+            ],
+            &[line, line],
         );
     }
 
