@@ -10,10 +10,13 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
 use axum::response::IntoResponse as _;
+use protocol::chat::conversation::ChatItem;
+use protocol::request::RegenerateRequest;
 use protocol::settings::PrivateSettings;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::harness::test_app::TestHome;
@@ -35,12 +38,30 @@ const ELSEWHERE: Option<&str> = Some("https://ollama.com:443");
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lists {
     AtOnce,
+    /// Once the test opens the gate.
+    Held,
     /// Never. A client that asks for an answer gets one.
     Never,
     /// It is too busy for that.
     Busy,
     /// It is no Ollama and has no such place.
     Unknown,
+}
+
+/// Holds the lists of a server back until it is opened.
+#[derive(Clone, Default)]
+struct ListGate {
+    /// How many requests came to it.
+    asked: watch::Sender<usize>,
+    is_open: watch::Sender<bool>,
+}
+
+impl ListGate {
+    async fn pass(&self) {
+        self.asked.send_modify(|asked| *asked += 1);
+        let mut is_open = self.is_open.subscribe();
+        let _ = is_open.wait_for(|is_open| *is_open).await;
+    }
 }
 
 /// Ollama with one model under a name of the user's own, at its own address and at OpenAI's.
@@ -51,6 +72,7 @@ struct ForwardingServer {
     remote: Remote,
     /// The computer that the model runs on once the first request for an answer is taken.
     then_remote: Remote,
+    list_gate: ListGate,
     _serving: JoinSet<()>,
 }
 
@@ -63,6 +85,8 @@ impl ForwardingServer {
         let told = Arc::clone(&remote);
         let then_remote = Remote::default();
         let switched = Arc::clone(&then_remote);
+        let list_gate = ListGate::default();
+        let gate = list_gate.clone();
         let answer = move |State(sent): State<SentPrompts>, uri: Uri, body: Bytes| async move {
             let mut model =
                 json!({ "name": "mine:latest", "details": { "parameter_size": "70B" } });
@@ -74,6 +98,7 @@ impl ForwardingServer {
             if matches!(uri.path(), "/api/tags" | "/api/show" | "/v1/models") {
                 match lists {
                     Lists::AtOnce => {}
+                    Lists::Held => gate.pass().await,
                     Lists::Never => std::future::pending().await,
                     Lists::Busy => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
                     Lists::Unknown => return StatusCode::NOT_FOUND.into_response(),
@@ -108,7 +133,7 @@ impl ForwardingServer {
         let router = Router::new().fallback(answer).with_state(Arc::clone(&sent));
         let mut serving = JoinSet::new();
         serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
-        Self { url, sent, remote, then_remote, _serving: serving }
+        Self { url, sent, remote, then_remote, list_gate, _serving: serving }
     }
 
     fn settings(&self, provider: ProviderKind) -> Settings {
@@ -204,7 +229,7 @@ async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_
         let running = home.open(server.settings(ProviderKind::Ollama)).await;
         running.send_and_wait(None, "What is the plan?").await;
         *server.remote.lock().expect("no panic") = then;
-        pass_half_a_minute().await;
+        pass_time(REPORT_LIFETIME).await;
         let first = server.sent.lock().expect("no panic").len();
         running.send_and_wait(None, "What is the plan now?").await;
         running.quit().await;
@@ -239,11 +264,55 @@ async fn a_model_that_moves_elsewhere_within_a_turn_is_sent_nothing_more() {
     }
 }
 
-/// The reported capabilities of a model hold so long.
-async fn pass_half_a_minute() {
+/// The reported capabilities of a model hold no longer.
+const REPORT_LIFETIME: Duration = Duration::from_secs(31);
+
+async fn pass_time(time: Duration) {
     tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::advance(time).await;
     tokio::time::resume();
+}
+
+/// The requests for an answer to a message with an open note, and to the same message regenerated, where the server
+/// takes a second to say where its model runs.
+async fn requests_with_open_note(remote: Option<&'static str>) -> String {
+    let server = ForwardingServer::start(remote, Lists::Held).await;
+    let home = home();
+    let running = home.open(server.settings(ProviderKind::Ollama)).await;
+    running.show("Home/Plan.md").await;
+    let ListGate { asked, is_open } = &server.list_gate;
+    let before = *asked.borrow();
+    let answer_later = async {
+        let mut requests = asked.subscribe();
+        requests.wait_for(|asked| *asked > before).await.expect("it is asked");
+        pass_time(Duration::from_secs(1)).await;
+        is_open.send_replace(true);
+    };
+    let sending = running.send(None, "What is the plan?", None);
+    let (sent, ()) = tokio::join!(sending, answer_later);
+    let conversation = sent.expect("the message is taken");
+    running.app.wait_until_idle(&conversation).await.expect("a vault is open");
+    let items = running.view(&conversation).await.items;
+    let message = items.iter().find_map(|item| match item {
+        ChatItem::User { id, .. } => Some(id.clone()),
+        _ => None,
+    });
+    let message = message.expect("a message");
+    let again = RegenerateRequest { message, text: None, old: None };
+    running.app.regenerate(&again).await.expect("it is regenerated");
+    running.app.wait_until_idle(&conversation).await.expect("a vault is open");
+    running.quit().await;
+    server.sent.lock().expect("no panic").join("\n")
+}
+
+#[tokio::test]
+async fn an_open_note_for_local_models_is_sent_after_a_slow_server_says_that_its_model_is_here() {
+    let sent = requests_with_open_note(None).await;
+    for line in ["opened beside the chat just now", "open when the user first sent this"] {
+        assert!(sent.contains(&format!("Open note: Home/Plan.md ({line})")), "{line}: {sent}");
+    }
+    let sent = requests_with_open_note(ELSEWHERE).await;
+    assert!(sent.contains("What is the plan?") && !sent.contains("Open note: "), "{sent}");
 }
 
 /// Ollama with a model that takes no tools, and whose first answer is meant as a call and is none.

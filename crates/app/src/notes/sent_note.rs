@@ -3,15 +3,23 @@
 //! Only the note that the composer shows is sent. The message keeps which one it was (`MessagePart::OpenNote`), so that tools,
 //! Auto mode, a queued message and a regenerated answer mean the same note, whichever is open by then.
 
-use protocol::{MessagePart, NotePath, OpenNote, Timestamp, UserError};
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::{MessagePart, NotePath, OpenNote, Privacy, Timestamp, UserError};
 
 use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
+use crate::adapters::turn_policy;
 use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::send::{UserMessage, WithNote};
 use crate::privacy::note_lineage::{KnownNote, ReadTimes};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
+
+/// A message waits no longer than this for a model server that is slow to say where its model runs. Most servers are
+/// asked up to four things about a model, each for three seconds at most.
+const MODEL_LOCATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The open note of one message.
 #[derive(Default)]
@@ -75,9 +83,8 @@ impl VaultSession {
             Choice::Send(note) => note,
         };
         let path = note.path.clone();
-        if self.has_left(&path, seen).await?
-            || self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some)
-        {
+        // In this order: while a server is waited for, another note may take the path.
+        if self.is_hidden_from_model(&path).await? || self.has_left(&path, seen).await? {
             return Ok(excluded);
         }
         let selection = self.selection_of(&note, age).await?;
@@ -87,6 +94,31 @@ impl VaultSession {
         let parts =
             selection.into_iter().chain([MessagePart::OpenNote { note: Some(note) }]).collect();
         Ok(SentNote { line: Some(line), parts, path: Some(path) })
+    }
+
+    /// Whether the model that answers now must not see the note. Unlike the check while the user types, this one
+    /// waits for a slow model server: a note that is not sent now is missing from each regenerated answer too.
+    async fn is_hidden_from_model(&self, path: &NotePath) -> Result<bool, UserError> {
+        if self.config.private_rules().is_empty() {
+            return Ok(false);
+        }
+        // A note that every model may see waits for no server.
+        if !self.is_hidden_at(Privacy::Open, path).await? {
+            return Ok(false);
+        }
+        let asked = async {
+            let selected = self.answering.selected().await;
+            turn_policy::effective_privacy(&selected).await
+        };
+        let shown = tokio::time::timeout(MODEL_LOCATION_TIMEOUT, asked).await;
+        self.is_hidden_at(shown.unwrap_or(Privacy::Open), path).await
+    }
+
+    /// Whether a rule keeps the note from a model that is shown notes up to this privacy.
+    async fn is_hidden_at(&self, shown: Privacy, path: &NotePath) -> Result<bool, UserError> {
+        let (guard, path) = (Arc::clone(&self.privacy_guard), path.clone());
+        let kept = run_blocking(move || guard.kept_from(shown, &[path])).await?;
+        Ok(kept.iter().any(Option::is_some))
     }
 
     /// Whether the note is not at its path any more and may be private by now.
