@@ -88,6 +88,38 @@ async fn the_title_of_a_mentioned_conversation_is_withheld_with_the_text_that_it
     assert!(told.contains("echo-91d4"), "{told}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_from_the_title_in_an_earlier_message_is_withheld_with_the_title() {
+    for (note, is_withheld) in [("Ann.md", true), ("Open.md", false)] {
+        let home =
+            home_with_key(&[("Ann.md", "Ann said canary-3e7b. #home\n"), ("Open.md", "# O\n")]);
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("read_file", json!({ "path": note }))]),
+            Reply::text("I see."),
+            Reply::text("What about it?"),
+            Reply::text("It is about echo-91d4."),
+            Reply::text("Well."),
+        ])
+        .await;
+        let local = settings(&model, &["#home"], true);
+        let cloud = settings(&model, &["#home"], false);
+        let running = home.open(local.clone()).await;
+        let mentioned = running.send_and_wait(None, "read it").await;
+        running.replace_settings(cloud.clone()).await;
+        let words = format!("see [[conversation:{mentioned}|canary-3e7b]]");
+        let conversation = running.send_and_wait(None, &words).await;
+        running.replace_settings(local).await;
+        running.send_and_wait(Some(&conversation), "what is it about?").await;
+        running.replace_settings(cloud).await;
+        running.send_and_wait(Some(&conversation), "go on").await;
+        let told = model.requests().last().map(|request| request["messages"].to_string());
+        let told = told.expect("a request");
+        assert_eq!(told.contains("echo-91d4"), !is_withheld, "{note}: {told}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
 /// What a cloud model reads in an open note, after a local model that was told the title of a mentioned
 /// conversation planned to write it there. In that conversation a local model read `note`.
 async fn read_after_plan_with_title(note: &str) -> String {

@@ -84,12 +84,13 @@ impl HiddenTitles {
         Self { conversations: hidden, told: HashSet::new() }
     }
 
-    /// The turns of these messages of the user that hold such a title.
-    pub(super) fn turns_of<'r>(&self, rows: &'r [Message]) -> BTreeSet<&'r TurnId> {
-        let holds = |row: &&Message| {
-            users_texts(row).flat_map(titled_mentions).any(|mention| self.hide(&mention))
+    /// The turns of these messages to which such a title may have been told: from the first message that holds one on.
+    /// The history of a later turn has that message.
+    pub(super) fn turns_since_title<'r>(&self, rows: &'r [Message]) -> BTreeSet<&'r TurnId> {
+        let lacks = |row: &&Message| {
+            !users_texts(row).flat_map(titled_mentions).any(|mention| self.hide(&mention))
         };
-        rows.iter().filter(holds).map(|row| &row.turn).collect()
+        rows.iter().skip_while(lacks).map(|row| &row.turn).collect()
     }
 
     /// The same titles, of which the models of these turns were told.
@@ -121,6 +122,7 @@ impl HiddenTitles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapters::stored_conversations::message;
 
     /// For conversations by id: whether some of it is withheld, and the id of another one that it mentions.
     fn hidden(mentioned: &[(&str, bool, Option<&str>)]) -> HiddenTitles {
@@ -161,5 +163,21 @@ mod tests {
         ]);
         let text = "[[conversation:b|x]] [[conversation:c|x]] [[conversation:d|x]]";
         assert_eq!(titles.cut(text), "[[conversation:b]] [[conversation:c]] [[conversation:d|x]]");
+    }
+
+    #[test]
+    fn a_title_may_be_told_to_each_turn_from_its_message_on() {
+        let titles = hidden(&[("a", true, None), ("b", false, None)]);
+        let row = |turn: &str, text: &str| message("c", turn, Role::User, text);
+        let rows = [
+            row("one", "see [[conversation:b|Boats]]"),
+            row("two", "see [[conversation:a|Ann is ill]]"),
+            message("c", "two", Role::Assistant, "I see."),
+            row("three", "go on"),
+        ];
+        let (two, three) = (TurnId::from("two"), TurnId::from("three"));
+        assert_eq!(titles.turns_since_title(&rows), BTreeSet::from([&two, &three]));
+        let none = HiddenTitles::default();
+        assert_eq!(none.turns_since_title(&rows), BTreeSet::new(), "the control");
     }
 }

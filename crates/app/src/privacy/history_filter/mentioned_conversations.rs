@@ -41,8 +41,8 @@ impl PrivacyGuard {
             judged.insert(id, one);
         }
         let titles = HiddenTitles::new(judged);
-        let holding = titles.turns_of(rows).into_iter().collect();
-        let told = self.seeing_more(view, holding).await?;
+        let later = titles.turns_since_title(rows).into_iter().collect();
+        let told = self.seeing_more(view, later).await?;
         Ok(titles.told_to(told))
     }
 
