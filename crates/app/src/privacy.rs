@@ -43,6 +43,7 @@ use hidden_names::HiddenNames;
 use history_filter::SameRulesTurns;
 use history_filter::hidden_titles::HiddenTitles;
 pub(crate) use history_filter::mentioned_turn_cache::MentionedTurnCache;
+pub(crate) use history_filter::model_titles::was_told_model_title;
 use missing_notes::NamedSources;
 use note_lineage::ReadTimes;
 use planned_names::PlannedNames;

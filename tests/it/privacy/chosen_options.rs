@@ -1,12 +1,13 @@
 //! Options and titles that a local model words from a note for local models: the user who chooses one
 //! did not write it.
 
-use protocol::ConversationId;
+use protocol::{ConversationId, Mode, Source};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
 use super::model_switch::settings;
-use crate::harness::test_app::home_with_key;
+use crate::harness::raw_hub::RawHub;
+use crate::harness::test_app::{home_with_key, settings_with_model, with_hub, with_mode};
 
 const OPTION: &str = "It is canary-3e7b";
 const CHOSEN: &str = "(chose one of the offered answers)";
@@ -159,4 +160,152 @@ async fn a_pending_text_with_the_title_of_a_mentioned_conversation_is_withheld_w
     assert!(!told.contains("canary-3e7b"), "{told}");
     let told = read_after_plan_with_title("Open.md").await;
     assert!(told.contains("about canary-3e7b"), "the control: it is open, {told}");
+}
+
+/// The open note and the pending notes after a local model was told of a mentioned conversation, in which a local model
+/// read `note`, and added to the open note. A cloud model may get the message with the mention first.
+async fn written_after_mention(note: &str, title: &str, via_cloud: bool) -> (String, Vec<String>) {
+    let home = home_with_key(&[("Ann.md", "Ann said canary-3e7b. #home\n"), ("Open.md", "# O\n")]);
+    let append = json!({ "path": "Open.md", "content": "about canary-3e7b" });
+    let mut replies = vec![
+        Reply::calls(vec![("read_file", json!({ "path": note }))]),
+        Reply::text("I see."),
+        Reply::calls(vec![("append_file", append)]),
+        Reply::text("Added."),
+    ];
+    if via_cloud {
+        replies.insert(2, Reply::text("Shall I?"));
+    }
+    let model = ScriptedModel::start(replies).await;
+    let running = home.open(settings(&model, &["#home"], true)).await;
+    let mentioned = running.send_and_wait(None, "read it").await;
+    let words = format!("write [[conversation:{mentioned}{title}]] into Open.md");
+    let mut conversation = None;
+    if via_cloud {
+        running.replace_settings(settings(&model, &["#home"], false)).await;
+        conversation = Some(running.send_and_wait(None, &words).await);
+        running.replace_settings(settings(&model, &["#home"], true)).await;
+    }
+    let last = if via_cloud { "yes" } else { words.as_str() };
+    let conversation = running.send_and_wait(conversation.as_ref(), last).await;
+    let waits = running.pending_paths(&conversation).await;
+    running.quit().await;
+    model.finish();
+    (home.notes.read("Open.md"), waits)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_title_of_a_conversation_about_a_private_note_needs_a_review_in_an_open_note() {
+    for (note, title, via_cloud, is_pending) in [
+        ("Ann.md", "|canary-3e7b", false, true),
+        ("Ann.md", "|canary-3e7b", true, true),
+        ("Ann.md", "", false, false),
+        ("Open.md", "|canary-3e7b", false, false),
+        ("Open.md", "|canary-3e7b", true, false),
+    ] {
+        let name = format!("{note}, {title}, {via_cloud}");
+        let (text, waits) = written_after_mention(note, title, via_cloud).await;
+        assert_eq!(waits == ["Open.md"], is_pending, "{name}: {waits:?}");
+        assert_eq!(text.contains("canary-3e7b"), !is_pending, "{name}: {text}");
+    }
+}
+
+const INBOX: &str = "inbox/Inbox.md";
+const ANSWER: &str = "It was about canary-3e7b.";
+const HELD: &str = "An answer needs your approval in Vaultmate.";
+
+/// The text that the hub gets, and the pending notes, after a turn of the hub added this line to the inbox note. Before,
+/// the user mentioned another conversation in the one with the messages of the hub.
+async fn hub_text_after_mention(
+    title: &str,
+    name: Option<&str>,
+    line: &str,
+) -> (String, Vec<String>) {
+    let home = home_with_key(&[(INBOX, "- milk\n")]);
+    let append = |content: &str| {
+        let line = json!({ "path": INBOX, "content": content });
+        Reply::calls(vec![("append_file", line)])
+    };
+    let model = ScriptedModel::start(vec![
+        Reply::text("I see."),
+        append("- tea"),
+        Reply::text("Noted."),
+        Reply::text("Well."),
+        append(line),
+        Reply::text(ANSWER),
+    ])
+    .await;
+    let hub = RawHub::bind().await;
+    let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+    let mut link = hub.accept().await;
+    let mentioned = running.send_and_wait(None, "talk to me").await;
+    if let Some(name) = name {
+        running.app.rename_conversation(&mentioned, name).await.expect("renamed");
+    }
+    link.deliver("m-1", "tea").await;
+    assert_eq!(link.next_response().await.kind, "ack");
+    assert_eq!(link.next_response().await.payload["body"], "Noted.");
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let from_hub = snapshot.conversations.into_iter().find(|one| one.from_hub);
+    let conversation = from_hub.expect("a conversation of the hub").id;
+    running.app.wait_until_idle(&conversation).await.expect("idle");
+    let words = format!("see [[conversation:{mentioned}{title}]]");
+    running.send_and_wait(Some(&conversation), &words).await;
+    link.deliver("m-2", "eggs, what was that about?").await;
+    assert_eq!(link.next_response().await.kind, "ack");
+    let told = link.next_response().await.payload["body"].as_str().unwrap_or_default().to_owned();
+    let waits = running.pending_paths(&conversation).await;
+    running.quit().await;
+    model.finish();
+    (told, waits)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_title_of_a_mentioned_conversation_goes_to_the_hub_only_after_approval() {
+    const TITLE: &str = "|canary-3e7b";
+    const LINE: &str = "- about canary-3e7b";
+    for (title, name, line, told, pending) in [
+        (TITLE, None, "- eggs", HELD, &[][..]),
+        (TITLE, None, LINE, HELD, &[INBOX]),
+        (TITLE, Some("canary-3e7b"), LINE, ANSWER, &[]),
+        ("", None, LINE, ANSWER, &[]),
+    ] {
+        let (body, waits) = hub_text_after_mention(title, name, line).await;
+        assert_eq!(body, told, "{title}, {name:?}, {line}");
+        assert_eq!(waits, pending, "{title}, {name:?}, {line}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_from_the_title_of_a_mentioned_conversation_need_a_review() {
+    for (title, name, is_pending) in [
+        ("|Obey the clip", None, true),
+        ("|Obey the clip", Some("Obey the clip"), false),
+        ("", None, false),
+    ] {
+        let home = home_with_key(&[("AGENTS.md", "Be brief.\n")]);
+        let append = json!({ "path": "AGENTS.md", "content": "Obey the clip." });
+        let model = ScriptedModel::start(vec![
+            Reply::text("I see."),
+            Reply::calls(vec![("append_file", append)]),
+            Reply::text("Done."),
+        ])
+        .await;
+        let running = home.open(with_mode(settings_with_model(&model), Mode::Auto)).await;
+        let mentioned = running.send_and_wait(None, "talk to me").await;
+        if let Some(name) = name {
+            running.app.rename_conversation(&mentioned, name).await.expect("renamed");
+        }
+        let words = format!("add to AGENTS.md: [[conversation:{mentioned}{title}]]");
+        let conversation = running.send_and_wait(None, &words).await;
+        let review = running.view(&conversation).await.review;
+        assert_eq!(review.is_some(), is_pending, "{title}, {name:?}: {review:?}");
+        if let Some(review) = review {
+            assert!(review.notes[0].rules && review.sources == [Source::Foreign], "{review:?}");
+        }
+        let is_written = home.notes.read("AGENTS.md").contains("clip");
+        assert_eq!(is_written, !is_pending, "{title}, {name:?}");
+        running.quit().await;
+        model.finish();
+    }
 }

@@ -1,5 +1,6 @@
 //! Implements `llm::ChangeApplier`: judges a plan by policy, then applies it or makes it pending.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,7 +8,7 @@ use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
     CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, Privacy, ToolEvent, UserError,
+    OpenTurn, PlannedState, Privacy, Source, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, Store};
 use tokio::sync::{Mutex, mpsc};
@@ -27,9 +28,9 @@ use crate::hub::writable_notes::WritableNotes;
 use crate::notes::indexer::Indexer;
 use crate::notes::mentions::chosen_option::OfferedTexts;
 use crate::notes::mentions::{mentions_note, user_authored_text};
-use crate::privacy::PrivacyGuard;
-use crate::privacy::provenance::{self, RULES_REVIEW_MESSAGE, is_rules_file};
+use crate::privacy::provenance::{self, RULES_REVIEW_MESSAGE};
 use crate::privacy::quoted_message::HubRequest;
+use crate::privacy::{PrivacyGuard, was_told_model_title};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
@@ -190,7 +191,9 @@ impl VaultChanges {
         let told = self.store.context_sources_by_turn(&turn.turn).await.map_err(store_error)?;
         // How many notes match, and text of an unknown source such as a list of tags, may be of any note that
         // the model sees.
-        if self.privacy_guard.looked_beyond_open(&turn.turn, &told).await? {
+        if self.privacy_guard.looked_beyond_open(&turn.turn, &told).await?
+            || self.privacy_guard.was_told_hidden_title(&turn.turn).await?
+        {
             return Ok(true);
         }
         self.privacy_guard.hides_told(Privacy::Open, &told).await
@@ -202,7 +205,7 @@ impl VaultChanges {
         plan: &ChangePlan,
         places: &WritableNotes,
     ) -> Result<bool, UserError> {
-        let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        let heard = self.told_sources(turn).await?;
         let message = self.store.request_text(&turn.turn).await.map_err(store_error)?;
         let so_far = self.store.turn_changes(&turn.turn).await.map_err(store_error)?;
         let request = HubRequest {
@@ -258,14 +261,20 @@ impl VaultChanges {
     /// Whether the plan writes rules for the assistant after the turn read more than the user's
     /// messages.
     async fn changes_rules(&self, turn: &OpenTurn, plan: &ChangePlan) -> Result<bool, UserError> {
-        let is_rules = |change: &Change| {
-            is_rules_file(&change.path) || change.target().is_some_and(is_rules_file)
-        };
-        if !plan.change_set.changes().any(is_rules) {
+        if !plan.change_set.changes().any(provenance::touches_rules_file) {
             return Ok(false);
         }
-        let heard = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        let heard = self.told_sources(turn).await?;
         Ok(provenance::changes_rules_from_foreign(&plan.change_set, &heard))
+    }
+
+    /// The sources of all that the turn was told. A title that a model made is stored without one.
+    async fn told_sources(&self, turn: &OpenTurn) -> Result<BTreeSet<Source>, UserError> {
+        let mut told = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        if was_told_model_title(&self.store, &turn.turn).await? {
+            told.insert(Source::Foreign);
+        }
+        Ok(told)
     }
 
     async fn apply_plan(

@@ -9,7 +9,8 @@ use protocol::{
 use store::{ChangeSetDecision, OpenChangeSet, PlannedChangeRow, Store};
 
 use crate::changes::diff::{Diff, note_diff};
-use crate::privacy::provenance::{has_foreign_source, is_rules_file};
+use crate::privacy::provenance::{has_foreign_source, is_rules_file, touches_rules_file};
+use crate::privacy::was_told_model_title;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
@@ -31,9 +32,13 @@ pub(crate) async fn review_of_set(
     set: OpenChangeSet,
 ) -> Result<Review, UserError> {
     let turns: BTreeSet<&TurnId> = set.planned.iter().map(|row| &row.turn).collect();
+    let has_rules = set.planned.iter().any(|row| touches_rules_file(&row.change));
     let mut heard = BTreeSet::new();
     for turn in turns {
         heard.extend(store.context_sources(turn).await.map_err(store_error)?);
+        if has_rules && was_told_model_title(store, turn).await? {
+            heard.insert(Source::Foreign);
+        }
     }
     let conversation = conversation.clone();
     run_blocking(move || build_review(&conversation, &set, heard)).await

@@ -10,6 +10,7 @@
 pub(super) mod hidden_titles;
 mod mentioned_conversations;
 pub(super) mod mentioned_turn_cache;
+pub(super) mod model_titles;
 mod withheld_results;
 
 use std::borrow::Cow;

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use llm::tool_api::tool::ToolEffect;
-use protocol::{ChangeAction, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source};
+use protocol::{
+    Change, ChangeAction, ChangeKind, ChangeSet, NotePath, Privacy, PrivateRules, Source,
+};
 use unicode_casefold::UnicodeCaseFold as _;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -25,6 +27,11 @@ pub(crate) fn is_rules_file(path: &NotePath) -> bool {
     let folded = |name: &str| name.nfd().case_fold().nfc().collect::<String>();
     let name = folded(path.name());
     RULES_FILES.iter().any(|file| name == folded(file))
+}
+
+/// Whether the change is one of such a note, or makes one.
+pub(crate) fn touches_rules_file(change: &Change) -> bool {
+    is_rules_file(&change.path) || change.target().is_some_and(is_rules_file)
 }
 
 /// Whether the plan touches such a note although the turn has read sources other than the user and
@@ -112,8 +119,6 @@ pub(crate) fn plan_source(effect: ToolEffect, hub_place: bool) -> Option<Source>
 
 #[cfg(test)]
 mod tests {
-    use protocol::Change;
-
     use super::*;
 
     fn path(text: &str) -> NotePath {

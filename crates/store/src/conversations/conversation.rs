@@ -1,11 +1,13 @@
 //! The table `conversation`: names, states and the list.
 
+use std::collections::HashMap;
+
 use protocol::chat::conversation_list::{ArchiveState, ConversationPage};
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::db::row_ext::{RowExt, enum_text};
+use crate::db::row_ext::{RowExt, enum_text, to_json};
 use crate::db::transaction::{commit, read, read_one};
 use crate::error::Failure;
 use crate::{Store, StoreError};
@@ -72,6 +74,17 @@ impl Store {
     /// Gives it the name that the user chose.
     pub async fn rename(&self, id: &ConversationId, title: &str) -> Result<(), StoreError> {
         commit!(self, "rename", "rename the conversation", |db| set_title(db, id, title))
+    }
+
+    /// The names that the user gave to those of these conversations that have one.
+    pub async fn names_by_user(
+        &self,
+        conversations: &[&ConversationId],
+    ) -> Result<HashMap<ConversationId, String>, StoreError> {
+        read_one!(self, "read the names of conversations", |db| select_names_by_user(
+            db,
+            conversations
+        ))
     }
 
     /// Ends or reopens it.
@@ -202,6 +215,21 @@ async fn set_title(
         .execute(db)
         .await?;
     require_found(renamed.rows_affected(), id)
+}
+
+async fn select_names_by_user(
+    db: &mut SqliteConnection,
+    conversations: &[&ConversationId],
+) -> Result<HashMap<ConversationId, String>, sqlx::Error> {
+    let names: Vec<(ConversationId, String)> = sqlx::query(
+        "SELECT id, title FROM conversation
+         WHERE named_by = 'user' AND id IN (SELECT value FROM json_each(?))",
+    )
+    .bind(to_json(conversations)?)
+    .try_map(|row: SqliteRow| Ok((row.text("id")?, row.try_get("title")?)))
+    .fetch_all(db)
+    .await?;
+    Ok(names.into_iter().collect())
 }
 
 pub(crate) async fn store_state(

@@ -9,7 +9,7 @@ use protocol::{Privacy, Source, Timestamp, TurnId, UserError};
 use store::Store;
 
 use crate::hub::writable_notes::WritableNotes;
-use crate::privacy::{PrivacyGuard, provenance};
+use crate::privacy::{PrivacyGuard, provenance, was_told_model_title};
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
 
@@ -35,7 +35,10 @@ pub(crate) async fn judge_turn(
 ) -> Result<HubDisclosure, UserError> {
     let mut told = store.context_sources_by_turn(turn).await.map_err(store_error)?;
     told.entry(turn.clone()).or_default().extend(unstored);
-    let heard: BTreeSet<Source> = told.values().flatten().cloned().collect();
+    let mut heard: BTreeSet<Source> = told.values().flatten().cloned().collect();
+    if was_told_model_title(store, turn).await? {
+        heard.insert(Source::Foreign);
+    }
     let vault = privacy_guard.vault_for_models();
     let ended_at = jiff::Timestamp::from_millisecond(ended_at.0)
         .unwrap_or_else(|_| jiff::Timestamp::now())

@@ -17,25 +17,26 @@ const MENTION_START: &str = "[[conversation:";
 const TITLE_ENDS: [char; 3] = ['[', ']', '\n'];
 
 /// A title behind the id of its conversation.
-struct TitledMention<'t> {
-    id: &'t str,
+pub(super) struct TitledMention<'t> {
+    pub(super) id: &'t str,
+    pub(super) title: &'t str,
     /// Where the title is in the text, with the `|` before it.
     place: Range<usize>,
 }
 
 /// The mentions in a text, but for those without a title.
-fn titled_mentions(text: &str) -> impl Iterator<Item = TitledMention<'_>> {
+pub(super) fn titled_mentions(text: &str) -> impl Iterator<Item = TitledMention<'_>> {
     text.match_indices(MENTION_START).filter_map(move |(at, start)| {
         let from = at + start.len();
         let rest = text.get(from..)?;
         let inside = rest.split(TITLE_ENDS).next()?;
-        let (id, _) = inside.split_once('|')?;
-        Some(TitledMention { id, place: from + id.len()..from + inside.len() })
+        let (id, title) = inside.split_once('|')?;
+        Some(TitledMention { id, title, place: from + id.len()..from + inside.len() })
     })
 }
 
 /// The texts of a message of the user.
-fn users_texts(row: &Message) -> impl Iterator<Item = &str> {
+pub(super) fn users_texts(row: &Message) -> impl Iterator<Item = &str> {
     let is_users = row.role == Role::User;
     row.parts.iter().filter_map(move |part| match part {
         MessagePart::Text { text } if is_users => Some(text.as_str()),
@@ -96,6 +97,11 @@ impl HiddenTitles {
     /// The same titles, of which the models of these turns were told.
     pub(super) fn told_to(self, turns: HashSet<TurnId>) -> Self {
         Self { told: turns, ..self }
+    }
+
+    /// Whether the model of some turn was told such a title.
+    pub(super) fn were_told(&self) -> bool {
+        !self.told.is_empty()
     }
 
     /// Whether the model of a turn was told such a title.

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use protocol::{ConversationId, Message, TurnId, UserError};
+use protocol::{ConversationId, Message, Privacy, TurnId, UserError};
 use store::Store;
 
 use super::hidden_titles::{HiddenTitles, MentionedConversation, titled_in};
 use super::mentioned_turn_cache::MentionedTurnCache;
+use super::model_titles::{contain_model_title, told_messages};
 use crate::privacy::{PrivacyGuard, PrivacyView};
 use crate::support::errors::store_error;
 
@@ -44,6 +45,19 @@ impl PrivacyGuard {
         let later = titles.turns_since_title(rows).into_iter().collect();
         let told = self.seeing_more(view, later).await?;
         Ok(titles.told_to(told))
+    }
+
+    /// Whether the turn, or one that it was told of, was told a title that not every model may hear and that the user
+    /// did not word.
+    pub(crate) async fn was_told_hidden_title(&self, turn: &TurnId) -> Result<bool, UserError> {
+        let Some(store) = self.effect_history.get() else { return Ok(false) };
+        let told = told_messages(store, turn).await?;
+        if !contain_model_title(store, &told).await? {
+            return Ok(false);
+        }
+        let view = self.view_for(Privacy::Open).await?;
+        let cache = self.mentioned_turn_cache(turn);
+        Ok(self.hidden_titles(&view, &told, &cache).await?.were_told())
     }
 
     /// The messages of mentioned conversations that are kept for a turn; none for one that neither runs nor is replayed.

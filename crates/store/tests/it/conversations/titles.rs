@@ -1,8 +1,10 @@
 //! Titles and summaries by a model, and which conversations need one.
 
+use std::collections::HashMap;
+
 use protocol::{
-    ConversationState, GeneratedTitle, Privacy, Timestamp, TitleRequest, TokenUsage, TurnId,
-    TurnStatus, UtilityRequest,
+    ConversationId, ConversationState, GeneratedTitle, Privacy, Timestamp, TitleRequest,
+    TokenUsage, TurnId, TurnStatus, UtilityRequest,
 };
 
 use crate::test_conversation::{TestConversation, answered, conversation_id, ending};
@@ -86,6 +88,21 @@ async fn a_name_of_the_user_stays_whenever_it_was_given() {
     let told = generated("Theirs", Some("They greeted."));
     story.store.store_title(&"t1".into(), &told, &title_usage()).await.expect("told");
     assert_eq!(title_and_summary(&story).await, ("Mine".into(), Some("They greeted.".into())));
+}
+
+#[tokio::test]
+async fn only_names_that_the_user_gave_are_names_by_the_user() {
+    let story = TestConversation::begin().await;
+    exchange(&story, "t1", 1).await;
+    let (own, other) = (conversation_id(), ConversationId::from("other"));
+    story.store.create_conversation(&other, "Words", None, Timestamp(1)).await.expect("made");
+    let names = async || story.store.names_by_user(&[&own, &other]).await.expect("read");
+    assert_eq!(names().await, HashMap::new(), "the first words");
+    let told = generated("Theirs", None);
+    story.store.store_title(&"t1".into(), &told, &title_usage()).await.expect("told");
+    assert_eq!(names().await, HashMap::new(), "a model's");
+    story.store.rename(&own, "Mine").await.expect("renamed");
+    assert_eq!(names().await, HashMap::from([(own.clone(), "Mine".to_owned())]));
 }
 
 #[tokio::test]
