@@ -251,6 +251,100 @@ async fn a_hub_message_that_is_sent_again_in_the_window_names_no_note_in_auto() 
     }
 }
 
+/// A hub message that is sent again in the window, and the additions that its turn makes.
+struct RepeatedMessage {
+    /// The message as the user edited it.
+    edited: Option<&'static str>,
+    /// The note that it reads before.
+    reads: Option<&'static str>,
+    note: &'static str,
+    content: &'static str,
+    is_pending: bool,
+}
+
+const REPEATED: &str = "add the deadline to the plan";
+
+const REPEATED_MESSAGES: [RepeatedMessage; 6] = [
+    RepeatedMessage {
+        edited: None,
+        reads: None,
+        note: "Plan.md",
+        content: "Friday",
+        is_pending: true,
+    },
+    RepeatedMessage {
+        edited: Some("add the deadline to the plan, please"),
+        reads: None,
+        note: "Plan.md",
+        content: "Friday",
+        is_pending: false,
+    },
+    RepeatedMessage {
+        edited: Some("add the deadline to the plan\n\n[[Alpha]]"),
+        reads: None,
+        note: "Plan.md",
+        content: "Friday",
+        is_pending: true,
+    },
+    RepeatedMessage {
+        edited: Some("add the deadline to the plan\n\n[[Plan]]"),
+        reads: None,
+        note: "Plan.md",
+        content: "Friday",
+        is_pending: false,
+    },
+    RepeatedMessage {
+        edited: None,
+        reads: None,
+        note: INBOX,
+        content: "- Friday",
+        is_pending: false,
+    },
+    RepeatedMessage {
+        edited: None,
+        reads: Some("Diary/Ann.md"),
+        note: INBOX,
+        content: "- Ann is pregnant",
+        is_pending: true,
+    },
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_message_that_is_sent_again_in_the_window_adds_at_once_as_over_the_hub_only() {
+    for RepeatedMessage { edited, reads, note, content, is_pending } in REPEATED_MESSAGES {
+        let case = format!("{edited:?}, {reads:?}, {note}");
+        let add = || {
+            let text = json!({ "path": note, "content": content });
+            Reply::calls(vec![("append_file", text)])
+        };
+        let reading = || reads.map(|path| Reply::calls(vec![read(path)]));
+        let turn = || reading().into_iter().chain([add(), Reply::text("Done.")]);
+        let model = ScriptedModel::start(turn().chain(turn()).collect()).await;
+        let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+        home.notes.write(INBOX, "- milk\n");
+        let running = home.open(with_hub(settings_with_model(&model), &hub.url())).await;
+        let mut line = hub.accept().await;
+        line.deliver("m-1", REPEATED).await;
+        assert_eq!(line.next_response().await.kind, "ack");
+        line.next_response().await;
+        let conversation = running.only_conversation().await;
+        running.app.wait_until_idle(&conversation).await.expect("idle");
+        let waiting = running.pending_paths(&conversation).await;
+        let is_applied = note == INBOX && reads.is_none();
+        assert_eq!(waiting.is_empty(), is_applied, "over the hub, {case}: {waiting:?}");
+        let message = first_message(&running.view(&conversation).await);
+        let text = edited.map(str::to_owned);
+        let request = RegenerateRequest { message, text, old: Some(OldChanges::Undo) };
+        running.app.regenerate(&request).await.expect("begun");
+        running.app.wait_until_idle(&conversation).await.expect("idle");
+        let waiting = running.pending_paths(&conversation).await;
+        assert_eq!(waiting == [note], is_pending, "{case}: {waiting:?}");
+        assert_eq!(home.notes.read(note).contains(content), !is_pending, "{case}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_note_loses_the_mark_of_a_private_one_only_after_a_review() {
     for (old, new, is_pending) in [("tags: [home]", "tags: []", true), ("moved", "move", false)] {

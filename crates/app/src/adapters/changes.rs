@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use llm::ports::change_applier::{ChangeApplier, ChangeOutcome, NoteOverlay};
 use llm::tool_api::tool::{ChangePlan, ToolEffect};
 use protocol::{
-    CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath,
-    OpenTurn, PlannedState, Privacy, Source, ToolEvent, UserError,
+    CallId, Change, ChangeAction, ChangeKind, ChangeSet, ContentHash, Mode, NotePath, OpenTurn,
+    PlannedState, Privacy, Source, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, Store};
 use tokio::sync::{Mutex, mpsc};
@@ -26,8 +26,6 @@ use crate::hub::capture_conflicts::capture_conflicts;
 use crate::hub::fallback_capture::is_capture_call;
 use crate::hub::writable_notes::WritableNotes;
 use crate::notes::indexer::Indexer;
-use crate::notes::mentions::chosen_option::OfferedTexts;
-use crate::notes::mentions::{mentions_note, user_authored_text};
 use crate::privacy::provenance::{self, RULES_REVIEW_MESSAGE};
 use crate::privacy::quoted_message::HubRequest;
 use crate::privacy::{PrivacyGuard, was_told_model_title};
@@ -35,7 +33,7 @@ use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::support::errors::{apply_error, note_error, store_error};
+use crate::support::errors::{apply_error, store_error};
 use crate::workspace::vault_lock::VaultLock;
 
 pub(crate) struct VaultChanges {
@@ -151,9 +149,11 @@ impl VaultChanges {
         })
         .await?;
         let is_capture = is_capture(turn, call);
+        let requested_by_hub = self.is_requested_by_hub(turn, &paths).await?;
         Ok(PolicyFacts {
             mode,
             origin: turn.origin,
+            requested_by_hub,
             effect,
             named: mode == Mode::Auto
                 && effect == ToolEffect::Edit
@@ -166,7 +166,7 @@ impl VaultChanges {
             changes_rules: self.changes_rules(turn, plan).await?,
             lowers_privacy: self.lowers_privacy(plan).await?,
             copies_private: !is_capture && self.copies_private(turn, plan).await?,
-            copies_for_hub: turn.origin.is_hub()
+            copies_for_hub: requested_by_hub
                 && !is_capture
                 && self.copies_for_hub(turn, plan, &places).await?,
         })
@@ -215,47 +215,6 @@ impl VaultChanges {
             has_changed_notes: !so_far.changed.is_empty() || !so_far.uncertain.is_empty(),
         };
         Ok(provenance::copies_for_hub(&plan.change_set, &request, &heard))
-    }
-
-    /// Whether the user's own message names each of these notes, or it is the open note that was
-    /// sent with the message. A note that a tool opened was chosen by the model. An option that the user
-    /// chooses and a message of the hub that the user sends again are not the user's own; what the user
-    /// attaches to them is.
-    async fn are_mentioned(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
-        let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
-        let message = opening.map(|(message, _)| message);
-        let open = message.as_ref().and_then(|message| message.open_note().flatten());
-        let shown = match open {
-            Some(_) => self.store.notes_shown_by_tools(&turn.conversation).await,
-            None => Ok(Vec::new()),
-        };
-        let shown = shown.map_err(store_error)?;
-        let is_open = |path: &NotePath| {
-            open.is_some_and(|note| note.path == *path)
-                && !shown.iter().any(|shown| shown == path.as_str())
-        };
-        let others = paths.iter().filter(|path| !is_open(path));
-        let others: Vec<NotePath> = others.map(|path| (*path).clone()).collect();
-        if others.is_empty() {
-            return Ok(true);
-        }
-        let text = message.as_ref().map(Message::text).unwrap_or_default();
-        let options = self.store.offered_options(&turn.conversation).await.map_err(store_error)?;
-        let from_hub = self.store.hub_messages(&turn.conversation).await.map_err(store_error)?;
-        let mut foreign = OfferedTexts::default();
-        options.iter().chain(&from_hub).for_each(|other| foreign.insert(other));
-        // The window puts what the user attaches behind the option that they chose.
-        let chosen_by_user = foreign.rest_behind(&text).unwrap_or(&text);
-        let (own_text, vault) = (user_authored_text(chosen_by_user), self.vault.unfiltered());
-        let are_named = move || -> Result<bool, VaultError> {
-            if !others.iter().all(|path| mentions_note(&own_text, path, &[])) {
-                return Ok(false);
-            }
-            let files = vault.list()?.entries.into_iter().map(|entry| entry.path);
-            let files: Vec<NotePath> = files.collect();
-            Ok(others.iter().all(|path| mentions_note(&own_text, path, &files)))
-        };
-        run_blocking(are_named).await?.map_err(|error| note_error(&error))
     }
 
     /// Whether the plan writes rules for the assistant after the turn read more than the user's

@@ -4,6 +4,7 @@ pub(crate) mod active_note;
 pub(crate) mod archive;
 pub(crate) mod changes;
 pub(crate) mod ledger;
+pub(crate) mod message_author;
 pub(crate) mod notes;
 pub(crate) mod pending_overlay;
 pub(crate) mod questions;

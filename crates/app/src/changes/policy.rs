@@ -12,6 +12,8 @@ pub(crate) struct PolicyFacts {
     pub(crate) mode: Mode,
     /// The channel the turn came through.
     pub(crate) origin: Origin,
+    /// Whether the turn works on a message of the hub, also on one that the user sent again in the window.
+    pub(crate) requested_by_hub: bool,
     pub(crate) effect: llm::tool_api::tool::ToolEffect,
     /// Whether the user's message names every note of the plan, or it is open in the window.
     pub(crate) named: bool,
@@ -31,7 +33,7 @@ pub(crate) struct PolicyFacts {
     pub(crate) lowers_privacy: bool,
     /// Whether text that only models on this computer see may come into a note that every model sees.
     pub(crate) copies_private: bool,
-    /// Whether a turn of the hub puts text into one of the hub's notes that may come from other notes.
+    /// Whether a turn on a message of the hub puts text into one of the hub's notes that may come from other notes.
     pub(crate) copies_for_hub: bool,
 }
 
@@ -72,9 +74,9 @@ pub(crate) fn decide(facts: &PolicyFacts) -> Decision {
         return Review;
     }
     match facts.effect {
-        Create if !facts.origin.is_hub() => Apply,
+        Create if !facts.requested_by_hub => Apply,
         Create if facts.hub_writable && !facts.copies_for_hub => Apply,
-        Edit if facts.mode == Mode::Auto && !facts.origin.is_hub() && facts.named => Apply,
+        Edit if facts.mode == Mode::Auto && !facts.requested_by_hub && facts.named => Apply,
         Create | Edit | Overwrite | Move | Delete | Folder => Review,
         Read | Speak | End => Refuse("This tool doesn’t change notes."),
     }
@@ -88,6 +90,7 @@ mod tests {
     const PLAIN: PolicyFacts = PolicyFacts {
         mode: Mode::Review,
         origin: Origin::Window,
+        requested_by_hub: false,
         effect: ToolEffect::Create,
         named: false,
         hub_writable: false,
@@ -126,11 +129,15 @@ mod tests {
 
     #[test]
     fn the_hub_adds_in_its_places_only_and_never_edits() {
-        let hub = PolicyFacts { origin: Origin::HubVoice, mode: Mode::Auto, named: true, ..PLAIN };
-        check(hub, Review);
-        check(PolicyFacts { hub_writable: true, ..hub }, Apply);
-        check(PolicyFacts { hub_writable: true, effect: ToolEffect::Edit, ..hub }, Review);
-        check(PolicyFacts { hub_writable: true, copies_for_hub: true, ..hub }, Review);
+        let auto = PolicyFacts { mode: Mode::Auto, named: true, ..PLAIN };
+        // A message of the hub may be sent again in the window.
+        for origin in [Origin::HubVoice, Origin::Window] {
+            let hub = PolicyFacts { origin, requested_by_hub: true, ..auto };
+            check(hub, Review);
+            check(PolicyFacts { hub_writable: true, ..hub }, Apply);
+            check(PolicyFacts { hub_writable: true, effect: ToolEffect::Edit, ..hub }, Review);
+            check(PolicyFacts { hub_writable: true, copies_for_hub: true, ..hub }, Review);
+        }
     }
 
     #[test]
