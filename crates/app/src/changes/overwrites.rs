@@ -3,6 +3,8 @@
 //! It looks at notes that change within minutes of a change of ours, and marks the change if every hunk of it is gone and could
 //! be applied again. Where it is not known which notes changed, as after a start, it looks at all that we changed in these
 //! minutes. Notes that change together are looked at together: thousands may, when links of a move are reverted.
+//!
+//! A mark has no such limit: the user may take our version back days later. It is cleared once a hunk is in the note again.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{ChangeSetId, ContentHash, Effect, EffectId, NotePath, Timestamp, UserError};
-use store::Store;
+use store::{Store, StoreError};
 use vault::Vault;
 use vault::merge::{hunks, merge};
 use vault::undo::{EffectivePart, LedgerView, Reverts, VaultReader, may_be_at};
@@ -39,15 +41,22 @@ impl VaultSession {
         }
     }
 
-    /// The same where it is not known which files were touched. Reads only the notes that were changed lately.
+    /// The same where it is not known which files were touched. Reads only the notes that were changed lately, and those
+    /// with a marked change.
     pub(crate) async fn detect_all_overwrites(&self) {
-        match self.store.paths_edited_since(self.detection_start()).await {
-            Ok(edited) => self.detect_overwrites(&edited.into_iter().collect()).await,
+        match self.paths_to_check().await {
+            Ok(paths) => self.detect_overwrites(&paths).await,
             Err(error) => tracing::warn!(%error, "it is not known whether changes stand"),
         }
     }
 
-    /// Changes from before that are not looked at any more.
+    async fn paths_to_check(&self) -> Result<BTreeSet<NotePath>, StoreError> {
+        let edited = self.store.paths_edited_since(self.detection_start()).await?;
+        let marked = self.store.overwritten_paths().await?;
+        Ok(edited.into_iter().chain(marked).collect())
+    }
+
+    /// Changes from before that are not marked any more.
     fn detection_start(&self) -> Timestamp {
         let noticed =
             i64::try_from(self.pace.scale(DETECTION_WINDOW).as_millis()).unwrap_or(i64::MAX);
@@ -77,9 +86,9 @@ impl VaultSession {
 struct OverwriteCheck<'a> {
     store: &'a Store,
     vault: &'a Vault,
-    /// Earlier changes are not looked at.
+    /// Of earlier changes only marked ones are looked at, to clear them.
     since: Timestamp,
-    /// Whether an effect is gone from a text, for those that were compared. That never changes.
+    /// Whether an effect is overwritten in a text, for those that were compared. That never changes.
     compared: HashMap<(EffectId, ContentHash), bool>,
 }
 
@@ -103,8 +112,8 @@ impl<'a> OverwriteCheck<'a> {
 
     /// Those of the notes that were edited lately and written by others after that, or that have a marked edit.
     async fn disturbed_notes(&self, notes: Vec<NotePath>) -> Result<Vec<NotePath>, UserError> {
-        let lately = self.edits(&notes).await?;
-        if lately.is_empty() {
+        let edits = self.edits(&notes).await?;
+        if edits.is_empty() {
             return Ok(Vec::new());
         }
         let marked = self.store.overwritten_effects().await.map_err(store_error)?;
@@ -115,22 +124,31 @@ impl<'a> OverwriteCheck<'a> {
                 || edits.iter().any(|edit| marked.contains(&edit.id))
         };
         run_blocking(move || {
-            let disturbed = lately.into_iter().filter(is_disturbed);
+            let disturbed = edits.into_iter().filter(is_disturbed);
             disturbed.map(|(path, _)| path).collect::<Vec<_>>()
         })
         .await
     }
 
-    /// Our edits of these notes since the time, newest first.
+    /// Our edits of these notes since the time and the marked ones from before, newest first.
     async fn edits(
         &self,
         notes: &[NotePath],
     ) -> Result<BTreeMap<NotePath, Vec<Effect>>, UserError> {
+        let lately = self.store.edits_at(notes, self.since).await.map_err(store_error)?;
+        let marked = self.store.overwritten_edits_at(notes).await.map_err(store_error)?;
+        let known: HashSet<EffectId> = lately.iter().map(|edit| edit.id.clone()).collect();
+        let earlier = marked.into_iter().filter(|edit| !known.contains(&edit.id));
         let mut edits: BTreeMap<NotePath, Vec<Effect>> = BTreeMap::new();
-        for edit in self.store.edits_at(notes, self.since).await.map_err(store_error)? {
+        for edit in lately.into_iter().chain(earlier) {
             edits.entry(edit.path.clone()).or_default().push(edit);
         }
         Ok(edits)
+    }
+
+    /// Whether an edit is from before the time. It is looked at because it is marked.
+    fn is_old(&self, edit: &Effect) -> bool {
+        edit.at.is_none_or(|at| at < self.since)
     }
 
     /// The edits that stand differently than they are marked, if the notes at their paths are still those that were
@@ -139,11 +157,12 @@ impl<'a> OverwriteCheck<'a> {
         &mut self,
         notes: &[NotePath],
     ) -> Result<Vec<StandingDifference>, UserError> {
-        let lately = self.edits(notes).await?;
+        // Read first: an old edit that lost its mark meanwhile is not among the edits, so it is not marked again.
         let marked = self.store.overwritten_effects().await.map_err(store_error)?;
+        let edits = self.edits(notes).await?;
         let standings = effective_changes(self.store).await?;
         let mut found = Vec::new();
-        for (path, edits) in lately {
+        for (path, edits) in edits {
             match self.differences_of_note(&path, edits, &marked, &standings).await {
                 Ok(those) => found.extend(those),
                 Err(error) => tracing::warn!(%error, "it is not known whether a change stands"),
@@ -163,13 +182,11 @@ impl<'a> OverwriteCheck<'a> {
         let left_alone = unbroken_edits(&edits, note.as_ref().map(|note| &note.hash));
         let mut found = Vec::new();
         for (place, effect) in edits.into_iter().enumerate() {
-            let is_whole = standings.effective_part(&effect.id) == EffectivePart::Whole
-                && effect.purged.is_none();
             let is_overwritten = match &note {
-                Some(note) if is_whole && place >= left_alone => {
-                    self.is_gone(&effect, note).await?
-                }
-                _ => false,
+                Some(_) if place < left_alone => false,
+                Some(note) => self.is_overwritten(&effect, note, standings).await?,
+                // The note may be away for a moment only, and an old edit would not be marked again.
+                None => self.is_old(&effect),
             };
             if is_overwritten != marked.contains(&effect.id) {
                 found.push(StandingDifference { path: path.clone(), effect, is_overwritten });
@@ -187,22 +204,32 @@ impl<'a> OverwriteCheck<'a> {
         .await
     }
 
-    /// Whether each hunk of an effect is gone from the note and could be reapplied.
-    async fn is_gone(&mut self, effect: &Effect, note: &HashedNote) -> Result<bool, UserError> {
+    /// Whether the note is as if the effect had never been. An old effect, which is marked, counts as overwritten until
+    /// one of its hunks is in the note again.
+    async fn is_overwritten(
+        &mut self,
+        effect: &Effect,
+        note: &HashedNote,
+        standings: &Reverts,
+    ) -> Result<bool, UserError> {
+        let is_old = self.is_old(effect);
+        let is_whole = standings.effective_part(&effect.id) == EffectivePart::Whole;
+        if effect.purged.is_some() || !(is_whole || is_old) {
+            return Ok(is_old);
+        }
         let key = (effect.id.clone(), note.hash.clone());
-        if let Some(is_gone) = self.compared.get(&key) {
-            return Ok(*is_gone);
+        if let Some(is_overwritten) = self.compared.get(&key) {
+            return Ok(*is_overwritten);
         }
         let (before, after) = before_and_after(self.store, effect).await?;
         let note = Arc::clone(&note.bytes);
-        let is_gone = run_blocking(move || {
-            let all = hunks(&before, &after).len();
-            let again = merge(&before, &note, &after).without_conflicts();
-            all > 0 && again.is_some_and(|again| hunks(&note, &again).len() == all)
-        });
-        let is_gone = is_gone.await?;
-        self.compared.insert(key, is_gone);
-        Ok(is_gone)
+        let compare = move || match is_old {
+            true => !is_back_in(&note, &before, &after),
+            false => is_gone_from(&note, &before, &after),
+        };
+        let is_overwritten = run_blocking(compare).await?;
+        self.compared.insert(key, is_overwritten);
+        Ok(is_overwritten)
     }
 
     /// Marks the edits as they stand now, and returns their sets; the caller holds `change_lock`.
@@ -251,6 +278,22 @@ impl<'a> OverwriteCheck<'a> {
         })
         .await
     }
+}
+
+/// Whether each hunk of an edit is gone from the note and could be reapplied.
+fn is_gone_from(note: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let all = hunks(before, after).len();
+    let again = merge(before, note, after).without_conflicts();
+    all > 0 && again.is_some_and(|again| hunks(note, &again).len() == all)
+}
+
+/// Whether a hunk of an edit is in the note again: less of the edit could be reapplied, and something of it undone. Where
+/// its lines were changed in another way, that is not known.
+fn is_back_in(note: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let again = merge(before, note, after).without_conflicts();
+    let undone = merge(after, note, before).without_conflicts();
+    again.is_some_and(|again| hunks(note, &again).len() < hunks(before, after).len())
+        && undone.is_some_and(|undone| undone != note)
 }
 
 /// How many of our edits of a note, newest first, nobody else has written after: the note is as

@@ -49,9 +49,22 @@ impl Store {
         read!(self, "read the changes of notes", |db| select_edits(db, paths, since))
     }
 
+    /// The changes of the bytes of these notes that are marked as overwritten, however old, newest first.
+    pub async fn overwritten_edits_at(
+        &self,
+        paths: &[NotePath],
+    ) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the overwritten changes of notes", |db| select_overwritten(db, paths))
+    }
+
     /// The notes whose bytes were changed since a time, each once, at the paths where that was; in no order.
     pub async fn paths_edited_since(&self, since: Timestamp) -> Result<Vec<NotePath>, StoreError> {
         read!(self, "read which notes were changed", |db| select_edited_paths(db, since))
+    }
+
+    /// The notes with changes that are marked as overwritten, in the same form.
+    pub async fn overwritten_paths(&self) -> Result<Vec<NotePath>, StoreError> {
+        read!(self, "read which changes were overwritten", |db| select_overwritten_paths(db))
     }
 
     /// The changes of the note at a path, newest first: it was created, changed, moved there or
@@ -117,6 +130,13 @@ macro_rules! is_edit_since {
              AND number > coalesce(
                  (SELECT number FROM effect WHERE at < ?1 ORDER BY number DESC LIMIT 1), 0
              )"
+    };
+}
+
+/// Whether an effect changed bytes and is marked as overwritten.
+macro_rules! is_overwritten_edit {
+    () => {
+        "kind IN ('create', 'replace') AND id IN (SELECT o.effect FROM overwritten o)"
     };
 }
 
@@ -215,6 +235,31 @@ async fn select_edits(
     .bind(since.0)
     .bind(to_json(&paths)?)
     .try_map(|row| effect_from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn select_overwritten(
+    db: &mut SqliteConnection,
+    paths: &[NotePath],
+) -> Result<Vec<Effect>, sqlx::Error> {
+    let paths: Vec<&str> = paths.iter().map(NotePath::as_str).collect();
+    sqlx::query(applied_effects!(concat!(
+        is_overwritten_edit!(),
+        " AND path IN (SELECT value FROM json_each(?1)) ORDER BY number DESC"
+    )))
+    .bind(to_json(&paths)?)
+    .try_map(|row| effect_from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn select_overwritten_paths(db: &mut SqliteConnection) -> Result<Vec<NotePath>, sqlx::Error> {
+    sqlx::query(concat!(
+        "SELECT DISTINCT path FROM effect WHERE state = 'done' AND ",
+        is_overwritten_edit!()
+    ))
+    .try_map(|row: SqliteRow| row.path("path"))
     .fetch_all(db)
     .await
 }

@@ -112,7 +112,12 @@ impl RelinkedVault {
     /// Checks all notes. Returns how many pairs of texts were compared, and what was asked of the vault to find the
     /// notes: texts, files and listings.
     async fn check(&self) -> (usize, [usize; 3]) {
-        let mut check = OverwriteCheck::new(&self.store, &self.vault, Timestamp(0));
+        self.check_edits_since(Timestamp(0)).await
+    }
+
+    /// The same when edits from before this time are old. They were made at 1.
+    async fn check_edits_since(&self, since: Timestamp) -> (usize, [usize; 3]) {
+        let mut check = OverwriteCheck::new(&self.store, &self.vault, since);
         let notes = check.disturbed_notes(self.notes.clone()).await.expect("looked");
         check.differences(&notes).await.expect("compared");
         let work = Arc::<CountedWork>::default();
@@ -162,4 +167,30 @@ async fn edits_of_a_unit_are_marked_and_cleared_each_by_itself() {
     relinked.write(4, &text(4, "Plan"));
     relinked.check().await;
     assert_eq!(relinked.marked().await, [1, 4]);
+}
+
+#[tokio::test]
+async fn an_old_edit_is_cleared_when_it_is_back_and_never_marked() {
+    let relinked = RelinkedVault::new(6).await;
+    for number in 0..5 {
+        relinked.write(number, &text(number, "Plan"));
+    }
+    relinked.check().await;
+    assert_eq!(relinked.marked().await, [0, 1, 2, 3, 4]);
+
+    let old = Timestamp(2);
+    relinked.write(0, &text(0, "Archive/Plan"));
+    relinked.write(1, &format!("{}By hand.\n", text(1, "Archive/Plan")));
+    // Neither version, and no note for a moment.
+    relinked.write(2, &text(2, "Elsewhere"));
+    rename(relinked.folder.path(), "003.md", "moved.md");
+    relinked.write(5, &text(5, "Plan"));
+    relinked.check_edits_since(old).await;
+    assert_eq!(relinked.marked().await, [2, 3, 4]);
+    rename(relinked.folder.path(), "moved.md", "003.md");
+    relinked.check_edits_since(old).await;
+    assert_eq!(relinked.marked().await, [2, 3, 4]);
+    // The control: edits that are not old.
+    relinked.check().await;
+    assert_eq!(relinked.marked().await, [3, 4, 5]);
 }

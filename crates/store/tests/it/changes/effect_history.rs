@@ -191,3 +191,36 @@ async fn edits_of_several_notes_since_a_time_are_read_at_once() {
         assert_eq!(found.join(" "), expected, "since {since}");
     }
 }
+
+#[tokio::test]
+async fn overwritten_edits_of_notes_are_read_however_old_they_are() {
+    let story = TestConversation::begin().await;
+    let made = [("e1", "a.md"), ("e2", "b.md"), ("e3", "a.md"), ("e4", "a.md"), ("e5", "a.md")];
+    for ((effect, note), at) in made.into_iter().zip(1..) {
+        let change = match effect {
+            "e5" => Change::rename(path(note), path("d.md")),
+            _ => edit(note, "one", effect),
+        };
+        let made = intent(effect, "c1", change);
+        story.store.record_intents(&[made], Timestamp(at)).await.expect("stored");
+        let ended =
+            SettledIntent { effect: effect.into(), state: IntentState::Done, file: Some(file(at)) };
+        story.store.record_outcomes(&[ended]).await.expect("settled");
+    }
+    let both = [path("a.md"), path("b.md")];
+    let found = async |notes: &[protocol::NotePath]| -> String {
+        let found = story.store.overwritten_edits_at(notes).await.expect("read");
+        let found: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
+        found.join(" ")
+    };
+    assert_eq!(found(&both[..]).await, "", "none is marked yet");
+    // A move changes no bytes, and one of these is not known.
+    let marked = ["e1", "e2", "e3", "e5", "e6"].map(EffectId::from);
+    story.store.mark_overwritten(&marked, Timestamp(9)).await.expect("noted");
+    assert_eq!(found(&both[..]).await, "e3 e2 e1");
+    assert_eq!(found(&both[..1]).await, "e3 e1");
+    assert_eq!(found(&both[..0]).await, "");
+    let mut paths = story.store.overwritten_paths().await.expect("read");
+    paths.sort();
+    assert_eq!(paths, both);
+}
