@@ -37,7 +37,7 @@ pub use changes::planned_name::{PlannedName, PlannedNote};
 pub use changes::purged::{PurgeBatch, PurgeStats, PurgedEffect};
 pub use changes::retention::RetentionPolicy;
 pub use changes::retention_stats::RetentionStats;
-pub use changes::reverts::{RevertRow, UserChangeSet};
+pub use changes::reverts::{RevertRow, UnitMember, UserChangeSet};
 pub use chat_view::OpenedConversation;
 pub use conversations::branch::{OpenedTurn, TurnPlace};
 pub use conversations::export::{ConversationOutline, ExportedBranch, ExportedCall, ExportedTurn};

@@ -15,6 +15,7 @@ use vault::undo::{EffectivePart, Hunks, Revert, Reverts};
 
 use crate::App;
 use crate::changes::diff::{displayed_sides, separate_hunks};
+use crate::changes::undo::turn_scope::add_edits_of_undone_moves;
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
@@ -135,15 +136,17 @@ fn remaining_line_counts(
 
 /// The effects that are still applied, and the parts of them that were undone.
 pub(crate) async fn effective_changes(store: &Store) -> Result<Reverts, UserError> {
-    Ok(effective_from_rows(store.reverts().await.map_err(store_error)?))
+    effective_from_rows(store, store.reverts().await.map_err(store_error)?).await
 }
 
-fn effective_from_rows(rows: Vec<RevertRow>) -> Reverts {
-    Reverts::from_reverts(rows.into_iter().map(|row| Revert {
+async fn effective_from_rows(store: &Store, rows: Vec<RevertRow>) -> Result<Reverts, UserError> {
+    let mut reverts = Reverts::from_reverts(rows.into_iter().map(|row| Revert {
         by: row.by,
         effect: row.effect,
         hunks: row.hunks.map_or(Hunks::All, Hunks::Some),
-    }))
+    }));
+    add_edits_of_undone_moves(store, &mut reverts).await?;
+    Ok(reverts)
 }
 
 /// Facts about all effects together.
@@ -160,7 +163,7 @@ impl HistoryContext {
         let undoings = store.reverts().await.map_err(store_error)?;
         let lost = undoings.iter().filter(|row| row.is_purged);
         let lost: Vec<_> = lost.map(|row| (row.by.clone(), row.effect.clone())).collect();
-        let standings = effective_from_rows(undoings);
+        let standings = effective_from_rows(store, undoings).await?;
         let counts = |by: &EffectId| standings.effective_part(by) != EffectivePart::Nothing;
         let stuck = lost.into_iter().filter(|(by, _)| counts(by)).map(|(_, effect)| effect);
         Ok(Self {

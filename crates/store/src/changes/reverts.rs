@@ -43,6 +43,19 @@ pub struct RevertRow {
     pub is_purged: bool,
 }
 
+/// A move, or an edit of a note that is undone together with moves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitMember {
+    /// Its set.
+    pub change_set: ChangeSetId,
+    /// Its unit in the set.
+    pub unit: CallId,
+    /// The effect.
+    pub effect: EffectId,
+    /// Whether it moves a note or a folder; otherwise it is the edit of a note.
+    pub is_move: bool,
+}
+
 impl Store {
     /// Stores the effects that a set will undo, before it is applied; a part that then does not
     /// happen counts for nothing. Called again for a second plan of the set, with another call, it leaves the
@@ -54,6 +67,12 @@ impl Store {
     /// All effects that were undone by an applied change, each with the change whose plan says so.
     pub async fn reverts(&self) -> Result<Vec<RevertRow>, StoreError> {
         read!(self, "read the undone changes", |db| all_reverts(db))
+    }
+
+    /// The moves and edits of all units of which a move was to be undone, newest first. [`Store::reverts`] says whether that
+    /// happened.
+    pub async fn units_of_undone_moves(&self) -> Result<Vec<UnitMember>, StoreError> {
+        read!(self, "read what belongs to undone moves", |db| all_units_of_undone_moves(db))
     }
 
     /// The sets that the assistant did not plan.
@@ -229,6 +248,34 @@ async fn applied_reverts(
 
 fn change_of_set(row: &SqliteRow) -> Result<ChangeOfSet, sqlx::Error> {
     Ok((row.text("change_set")?, row.path("path")?, row.try_get("is_rename")?))
+}
+
+async fn all_units_of_undone_moves(
+    db: &mut SqliteConnection,
+) -> Result<Vec<UnitMember>, sqlx::Error> {
+    // The condition on the set alone is for its index: one on a pair of columns need not use it.
+    sqlx::query(
+        "WITH moved AS MATERIALIZED (
+             SELECT DISTINCT m.change_set, m.unit FROM undoing u JOIN effect m ON m.id = u.effect
+             WHERE m.kind IN ('rename', 'rename_folder') AND m.unit IS NOT NULL
+         )
+         SELECT e.id, e.change_set, e.unit, e.kind <> 'replace' AS is_move
+         FROM effect e
+         WHERE e.change_set IN (SELECT change_set FROM moved)
+             AND (e.change_set, e.unit) IN (SELECT change_set, unit FROM moved)
+             AND e.kind IN ('replace', 'rename', 'rename_folder') AND e.state = 'done'
+         ORDER BY e.number DESC",
+    )
+    .try_map(|row: SqliteRow| {
+        Ok(UnitMember {
+            change_set: row.text("change_set")?,
+            unit: row.text("unit")?,
+            effect: row.text("id")?,
+            is_move: row.try_get("is_move")?,
+        })
+    })
+    .fetch_all(db)
+    .await
 }
 
 async fn all_user_change_sets(

@@ -1,4 +1,5 @@
-//! Which effects count, and which were undone: an undo that was itself undone does not count.
+//! Which effects count, and which were undone: an undo that was itself undone does not count. An edit that only rewrote
+//! links for moves of its unit does not count while these moves are undone.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,7 +20,17 @@ pub struct Revert {
 
 /// All reverts of the ledger.
 #[derive(Debug, Default)]
-pub struct Reverts(HashMap<EffectId, Vec<Revert>>);
+pub struct Reverts {
+    by_effect: HashMap<EffectId, Vec<Revert>>,
+    edits_with_moves: HashMap<EffectId, EditWithMoves>,
+}
+
+/// An edit with hunks that only rewrote links for moves of its unit.
+#[derive(Debug)]
+struct EditWithMoves {
+    moves: Vec<EffectId>,
+    other_hunks: BTreeSet<usize>,
+}
 
 /// The part of an effect that still counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +51,18 @@ impl Reverts {
         for done in done {
             all.entry(done.effect.clone()).or_default().push(done);
         }
-        Self(all)
+        Self { by_effect: all, edits_with_moves: HashMap::new() }
+    }
+
+    /// Adds an edit with hunks that only rewrote links for these moves, of which there is one at least, and its other
+    /// hunks. It counts as undone while all the moves and the other hunks are.
+    pub fn add_edit_with_moves(
+        &mut self,
+        edit: EffectId,
+        moves: Vec<EffectId>,
+        other_hunks: BTreeSet<usize>,
+    ) {
+        self.edits_with_moves.insert(edit, EditWithMoves { moves, other_hunks });
     }
 
     /// The part of an effect that still counts, if the number of its hunks is known.
@@ -73,14 +95,31 @@ impl Reverts {
         resolved: &mut HashMap<EffectId, EffectivePart>,
     ) -> EffectivePart {
         let mut gone = BTreeSet::new();
-        for done in self.0.get(effect).into_iter().flatten() {
+        for done in self.by_effect.get(effect).into_iter().flatten() {
             match (self.resolve_part(&done.by, resolved), &done.hunks) {
                 (EffectivePart::Nothing, _) => {}
                 (_, Hunks::All) => return EffectivePart::Nothing,
                 (_, Hunks::Some(hunks)) => gone.extend(hunks),
             }
         }
+        if self.is_undone_with_moves(effect, &gone, resolved) {
+            return EffectivePart::Nothing;
+        }
         if gone.is_empty() { EffectivePart::Whole } else { EffectivePart::Without(gone) }
+    }
+
+    /// Whether the hunks of an effect that are left only rewrote links for moves, and all these moves are undone.
+    fn is_undone_with_moves(
+        &self,
+        effect: &EffectId,
+        gone: &BTreeSet<usize>,
+        resolved: &mut HashMap<EffectId, EffectivePart>,
+    ) -> bool {
+        self.edits_with_moves.get(effect).is_some_and(|edit| {
+            let mut moves = edit.moves.iter();
+            edit.other_hunks.is_subset(gone)
+                && moves.all(|one| self.resolve_part(one, resolved) == EffectivePart::Nothing)
+        })
     }
 }
 
@@ -97,6 +136,8 @@ impl Hunks {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{EffectId, EffectivePart, Hunks, Revert, Reverts};
 
     fn undoes<'a>(
@@ -130,5 +171,60 @@ mod tests {
             reverts.effective_part(&EffectId::from(undo.to_string())) == EffectivePart::Nothing
         });
         assert_eq!(gone.count(), 60, "the last redo counts");
+    }
+
+    fn id(name: &str) -> EffectId {
+        EffectId::from(name.to_owned())
+    }
+
+    fn revert(by: &str, effect: &str, hunks: Hunks) -> Revert {
+        Revert { by: id(by), effect: id(effect), hunks }
+    }
+
+    /// What is left of an edit in whose hunk 0 two moves rewrote a link, with this other hunk.
+    #[track_caller]
+    fn check_edit_with_moves(other: Option<usize>, reverts: &[Revert], expected: EffectivePart) {
+        let mut reverts = Reverts::from_reverts(reverts.iter().cloned());
+        let moves = vec![id("move 1"), id("move 2")];
+        reverts.add_edit_with_moves(id("edit"), moves, other.into_iter().collect());
+        assert_eq!(reverts.effective_part(&id("edit")), expected);
+    }
+
+    #[test]
+    fn an_edit_of_links_alone_is_undone_while_all_its_moves_are() {
+        let undo = ["move 1", "move 2"].map(|one| revert("undo", one, Hunks::All));
+        let part = Hunks::Some(BTreeSet::from([0]));
+        check_edit_with_moves(None, &[], EffectivePart::Whole);
+        check_edit_with_moves(None, &undo, EffectivePart::Nothing);
+        // The control: one of the moves stands.
+        check_edit_with_moves(None, &undo[..1], EffectivePart::Whole);
+        let in_part = [undo.to_vec(), vec![revert("undo", "edit", part)]].concat();
+        check_edit_with_moves(None, &in_part, EffectivePart::Nothing);
+        let redone = [in_part, vec![revert("redo", "undo", Hunks::All)]].concat();
+        check_edit_with_moves(None, &redone, EffectivePart::Whole);
+        let again = [redone, vec![revert("undo 2", "redo", Hunks::All)]].concat();
+        check_edit_with_moves(None, &again, EffectivePart::Nothing);
+    }
+
+    #[test]
+    fn an_edit_of_more_than_links_is_undone_with_its_other_hunks() {
+        let undo = ["move 1", "move 2"].map(|one| revert("undo", one, Hunks::All)).to_vec();
+        check_edit_with_moves(Some(1), &undo, EffectivePart::Whole);
+        let other = revert("other", "edit", Hunks::Some(BTreeSet::from([1])));
+        let without = EffectivePart::Without(BTreeSet::from([1]));
+        check_edit_with_moves(Some(1), std::slice::from_ref(&other), without);
+        check_edit_with_moves(Some(1), &[undo, vec![other]].concat(), EffectivePart::Nothing);
+    }
+
+    /// An edit of an undo that was left when the undo was undone: it undoes nothing any more.
+    #[test]
+    fn an_edit_that_is_undone_with_its_moves_undoes_nothing() {
+        let undo =
+            [revert("move back", "move", Hunks::All), revert("link back", "link", Hunks::All)];
+        let redo = revert("redo", "move back", Hunks::All);
+        let mut reverts = Reverts::from_reverts(undo.into_iter().chain([redo]));
+        assert_eq!(reverts.effective_part(&id("link")), EffectivePart::Nothing);
+        reverts.add_edit_with_moves(id("link back"), vec![id("move back")], BTreeSet::new());
+        assert_eq!(reverts.effective_part(&id("link")), EffectivePart::Whole);
     }
 }

@@ -3,13 +3,13 @@
 
 use std::fs;
 
-use protocol::ConversationId;
 use protocol::changes::history::{ChangeStatus, UndoScope};
+use protocol::{ChangeSetId, ConversationId};
 use testkit::{Reply, ScriptedModel};
 
 use super::applied_sets;
 use super::second_plan::{ScriptedCall, delete, edit, move_to};
-use crate::changes::undo_identity::undo_newest;
+use crate::changes::undo_identity::{only_conflict, undo_newest};
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 /// The application while the changes of these calls, all of one message, are pending.
@@ -320,10 +320,14 @@ async fn a_move_is_undone_though_lines_with_links_to_it_were_changed_or_their_no
     home.notes.write("Without.md", "nothing\n");
     fs::remove_file(home.notes.root().join("Gone.md")).expect("removed");
     let set = applied_sets(&running).await.remove(0);
-    let scope = UndoScope::ChangeSet { change_set: set.id };
+    let scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+    assert_eq!(standings(&running, &set.id).await, [ChangeStatus::Stands; 6]);
 
     let undone = running.app.undo(&scope).await.expect("undone");
     assert!(undone.conflicts.is_empty(), "{undone:?}");
+    // The move and all links of it, also where the undo had nothing to do.
+    assert_eq!(standings(&running, &set.id).await, [ChangeStatus::Undone; 6]);
+    running.app.undo(&scope).await.expect_err("nothing is left to undo");
     let read = |path: &str| home.notes.try_read(path);
     let texts = |plan: &str| {
         [
@@ -345,7 +349,75 @@ async fn a_move_is_undone_though_lines_with_links_to_it_were_changed_or_their_no
         assert_eq!(read(path), text, "{path}");
     }
     assert_eq!((read("Plan.md"), read("Work/The plan.md").as_deref()), (None, Some("# Plan\n")));
+    assert_eq!(standings(&running, &set.id).await, [ChangeStatus::Stands; 6]);
     running.quit().await;
+}
+
+/// How the changes of a set stand by now.
+async fn standings(running: &RunningApp, set: &ChangeSetId) -> Vec<ChangeStatus> {
+    let now = applied_sets(running).await.into_iter().find(|now| now.id == *set);
+    now.expect("it is listed").notes.iter().map(|note| note.standing).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_another_program_reverted_is_undone_and_redone_with_its_move() {
+    let notes = [("Plan.md", "# Plan\n"), ("Log.md", "see [[Plan]]\n")];
+    let calls = vec![move_to("Plan.md", "Work/The plan.md")];
+    let (home, running, conversation) = app_with_review(&notes, calls).await;
+    accept_all(&running, &conversation).await;
+    assert_eq!(home.notes.read("Log.md"), "see [[The plan]]\n");
+    let set = applied_sets(&running).await.remove(0);
+    let scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+    home.notes.write("Log.md", "see [[Plan]]\n");
+    let is_overwritten = running.until("an overwritten link", async || {
+        let standings = standings(&running, &set.id).await;
+        standings.contains(&ChangeStatus::Overwritten).then_some(())
+    });
+    is_overwritten.await;
+
+    let undone = running.app.undo(&scope).await.expect("undone");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Log.md"), "see [[Plan]]\n");
+    assert_eq!(standings(&running, &set.id).await, [ChangeStatus::Undone; 2]);
+
+    let redone = running.app.redo(&scope).await.expect("redone");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Log.md"), "see [[The plan]]\n");
+    // The watch sees the link in the note again.
+    let stand = running.until("no overwritten link", async || {
+        let standings = standings(&running, &set.id).await;
+        (standings == [ChangeStatus::Stands; 2]).then_some(())
+    });
+    stand.await;
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_is_not_reapplied_once_its_move_is_undone() {
+    for is_undone in [true, false] {
+        let notes = [("Plan.md", "# Plan\n"), ("Log.md", "see [[Plan]]\n")];
+        let calls = vec![move_to("Plan.md", "Work/The plan.md")];
+        let (home, running, conversation) = app_with_review(&notes, calls).await;
+        accept_all(&running, &conversation).await;
+        home.notes.write("Log.md", "see nothing\n");
+        let set = applied_sets(&running).await.remove(0);
+        let link = set.notes.iter().find(|note| note.path.as_str() == "Log.md");
+        let link = link.expect("its edit").effect.clone();
+        let asked = running.app.reapply(&link).await.expect("as far as it goes");
+        let conflict = only_conflict(&asked);
+        if is_undone {
+            undo_newest(&running).await;
+            assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+        }
+        let answered = running.app.resolve_conflict(conflict).await;
+        // The control: the move stands.
+        assert_eq!(answered.is_err(), is_undone, "{answered:?}");
+        let text = if is_undone { "see nothing\n" } else { "see [[The plan]]\n" };
+        assert_eq!(home.notes.read("Log.md"), text);
+        running.quit().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

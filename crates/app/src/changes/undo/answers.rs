@@ -9,7 +9,7 @@ use protocol::changes::history::{
 };
 use protocol::{Change, ChangeKind, ContentHash, Effect, EffectId, FileId, MovedNote, UserError};
 use store::UserChangeSet;
-use vault::undo::{ConflictAnswer, UndoRequest, VaultReader as _};
+use vault::undo::{ConflictAnswer, EffectivePart, UndoRequest, VaultReader as _};
 use vault::{Applied, Progress, VaultError};
 
 use super::displayed_bytes::bytes_shown_as;
@@ -18,7 +18,7 @@ use super::undoable_hunks::requested_hunks;
 use super::{applied_by, not_yet_undone, nothing_to_redo, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
-use crate::changes::history::find_effect;
+use crate::changes::history::{effective_changes, find_effect};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
@@ -66,6 +66,9 @@ impl App {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
         let effect = find_effect(&open.store, &conflict.effect).await?;
+        if conflict.action == UndoAction::Reapply {
+            open.refuse_undone(&effect.id).await?;
+        }
         let is_about_unit = effect.unit.is_some()
             && conflict.hunks.is_empty()
             && conflict.action != UndoAction::Reapply;
@@ -246,11 +249,25 @@ impl VaultSession {
         hunks: &[u32],
     ) -> Result<UndoResult, UserError> {
         match action {
-            UndoAction::Reapply => self.reapply_effect(effect).await,
+            UndoAction::Reapply => {
+                self.refuse_undone(effect).await?;
+                self.reapply_effect(effect).await
+            }
             UndoAction::Undo | UndoAction::Redo => {
                 let wanted = self.request_about(action, effect, hunks).await?;
                 self.undo_as_one_set(&wanted, action).await
             }
+        }
+    }
+
+    /// Fails for a change that is undone: reapplied, it would be in its note and yet be listed as undone, and the links of a
+    /// move would lead to where no note is.
+    pub(super) async fn refuse_undone(&self, effect: &EffectId) -> Result<(), UserError> {
+        match effective_changes(&self.store).await?.effective_part(effect) {
+            EffectivePart::Nothing => {
+                Err(UserError::other("This change was undone. Redo it instead of reapplying it."))
+            }
+            EffectivePart::Whole | EffectivePart::Without(_) => Ok(()),
         }
     }
 

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use protocol::changes::history::AppliedBy;
 use protocol::{
-    EffectId, FileId, Intent, IntentState, MovedNote, NotePath, SettledIntent, Timestamp,
+    Change, EffectId, FileId, Intent, IntentState, MovedNote, NotePath, SettledIntent, Timestamp,
 };
-use store::UserChangeSet;
+use store::{UnitMember, UserChangeSet};
 
 use crate::changes::ledger::intent;
 use crate::test_conversation::{TestConversation, edit, path};
@@ -183,6 +183,43 @@ async fn a_change_at_another_spelling_of_the_path_is_the_planned_one() {
     plans(&story, "c1", &[undoes(planned, "e1", None)]).await;
     happened(&story, "c1", "u1", "Cafe.md").await;
     assert!(undone(&story).await.is_empty());
+}
+
+#[tokio::test]
+async fn moves_and_edits_of_a_unit_are_read_once_one_of_its_moves_was_to_be_undone() {
+    let story = TestConversation::begin().await;
+    let change = |effect: &str, unit: &str, change: Change| Intent {
+        change_set: "edits".into(),
+        unit: Some(unit.into()),
+        ..intent(effect, "c1", change)
+    };
+    let made = [
+        change("e1", "c1", Change::rename(path("a.md"), path("b.md"))),
+        change("e2", "c1", edit("l.md", "a", "b")),
+        change("e3", "c1", Change::create(path("n.md"), b"n".to_vec())),
+        change("e4", "c2", Change::rename(path("x.md"), path("y.md"))),
+        change("e5", "c2", edit("k.md", "x", "y")),
+    ];
+    story.store.record_intents(&made, Timestamp(1)).await.expect("stored");
+    let ended = made.each_ref().map(|made| SettledIntent {
+        effect: made.effect.clone(),
+        state: IntentState::Done,
+        file: None,
+    });
+    story.store.record_outcomes(&ended).await.expect("settled");
+    let found = async || -> Vec<(String, String, bool)> {
+        let found = story.store.units_of_undone_moves().await.expect("read");
+        let member = |one: &UnitMember| {
+            (one.unit.as_str().to_owned(), one.effect.as_str().to_owned(), one.is_move)
+        };
+        found.iter().map(member).collect()
+    };
+    // The control: an edit that is undone by itself.
+    plans(&story, "c3", &[undoes("k.md", "e5", None)]).await;
+    assert!(found().await.is_empty());
+    plans(&story, "c4", &[undoes("b.md", "e1", None)]).await;
+    let of_unit = |effect: &str, is_move: bool| ("c1".to_owned(), effect.to_owned(), is_move);
+    assert_eq!(found().await, [of_unit("e2", false), of_unit("e1", true)]);
 }
 
 /// The time to read what an undo of so many changes undid; the least of several, because other programs disturb.
