@@ -252,6 +252,55 @@ async fn answer_about_a_link_redoes_the_move_with_it() {
     running.quit().await;
 }
 
+/// Undoes and redoes the oldest set. Its change of the note is undone, and the user has changed that note since.
+async fn assert_redo_is_shown_with_the_change(
+    (home, app): (TestHome, RunningApp),
+    (path, by_hand): (&str, &str),
+) {
+    let set = sets(&app).await.pop().expect("a set");
+    let change = set.notes.iter().find(|note| note.path.as_str() == path).expect("its change");
+    let scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+    undo(&app, &scope).await;
+    home.notes.write(path, by_hand);
+    let redone = app.app.redo(&scope).await.expect("as far as it goes");
+    let conflict = only_conflict(&redone);
+    assert_eq!((conflict.action, &conflict.listed), (UndoAction::Redo, &change.effect), "{path}");
+    assert_ne!(conflict.effect, conflict.listed, "it is about the undo: {path}");
+    app.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflict_of_a_redo_names_the_listed_change_that_was_undone() {
+    let by_hand = "# Log\n\nswept the yard\nwatered nothing\n";
+    let edited = app_after_edit("Log.md", &[]).await;
+    assert_redo_is_shown_with_the_change(edited, ("Log.md", by_hand)).await;
+    let (home, running, _) = app_after_move().await;
+    assert_redo_is_shown_with_the_change((home, running), ("One.md", "by hand [[Plan]]\n")).await;
+    let notes = [("Log.md", LOG), ("Other.md", "other\n")];
+    let deleted = app_after_call(&notes, "delete_file", json!({ "path": "Log.md" })).await;
+    assert_redo_is_shown_with_the_change(deleted, ("Log.md", by_hand)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflict_of_an_undo_or_of_the_undo_of_a_redo_names_the_listed_change() {
+    for is_redone in [false, true] {
+        let (home, running) = app_after_edit("Log.md", &[]).await;
+        let set = sets(&running).await.remove(0);
+        let mut scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+        if is_redone {
+            undo(&running, &scope).await;
+            running.app.redo(&scope).await.expect("redone");
+            scope = UndoScope::ChangeSet { change_set: sets(&running).await.remove(0).id };
+        }
+        home.notes.write("Log.md", "# Log\n\nswept the yard\nwatered nothing\n");
+        let undone = undo(&running, &scope).await;
+        let conflict = only_conflict(&undone);
+        assert_eq!((conflict.action, &conflict.listed), (UndoAction::Undo, &set.notes[0].effect));
+        assert_eq!(conflict.effect == conflict.listed, !is_redone);
+        running.quit().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn move_stands_until_the_last_of_two_conflicts_is_answered() {
     let (home, running, scope) = app_after_move().await;

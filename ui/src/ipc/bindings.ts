@@ -1444,6 +1444,11 @@ action: UndoAction,
  */
 effect: EffectId, 
 /**
+ * The change in the list of applied changes that the conflict belongs to: `effect`, unless that is of an undo or a
+ * redo. Those are not listed, so it is then a change that they undid or made again.
+ */
+listed: EffectId, 
+/**
  * Where the note is now, or was last.
  */
 path: NotePath, 

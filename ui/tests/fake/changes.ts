@@ -15,6 +15,7 @@ import type {
   ListApplied,
   NoteHunk,
   NotePath,
+  UndoAction,
   UndoConflict,
   UndoResult,
   UndoScope,
@@ -27,7 +28,7 @@ export interface AppliedStory {
   /** Newest first. */
   readonly sets: readonly AppliedSet[];
   readonly hunks: Readonly<Record<EffectId, readonly NoteHunk[]>>;
-  /** The conflicts of undoing or reapplying a change. */
+  /** The conflicts of undoing, redoing or reapplying a listed change. */
   readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
   /** The changes in notes since; notes that are not named have none. */
   readonly since?: Readonly<Record<EffectId, Omit<ChangedSince, 'effect'>>>;
@@ -142,22 +143,23 @@ export class FakeChanges {
     const left = this.#notes().filter(stands);
     // A story may leave out the changes of a turn.
     if (left.length === 0 && this.#notes().some(wanted)) throw nothingToUndo;
-    const conflicts = left
-      .filter(({ effect }) => !this.#settled.has(effect))
-      .flatMap(({ effect }) => this.#story.conflicts[effect] ?? [])
-      .filter(({ action }) => action === 'undo')
-      .map((conflict) => ({ ...conflict, hunks: [...asked] }));
-    const stopped = new Set(conflicts.map(({ effect }) => effect));
-    const free = (note: AppliedNote): boolean => stands(note) && !stopped.has(note.effect);
-    return { ...this.#settle(free, (note) => this.#without(note, asked)), conflicts };
+    const conflicts = this.#conflicts('undo', left);
+    const free = (note: AppliedNote): boolean => stands(note) && !isStopped(note, conflicts);
+    return {
+      ...this.#settle(free, (note) => this.#without(note, asked)),
+      conflicts: conflicts.map((conflict) => ({ ...conflict, hunks: [...asked] })),
+    };
   }
 
   redo(scope: UndoScope): UndoResult {
     const inScope = this.#inScope(scope);
     const wanted = (note: AppliedNote): boolean =>
       inScope(note) && (note.standing === 'undone' || note.standing === 'partly_undone');
-    if (!this.#notes().some(wanted)) throw nothingToRedo;
-    return this.#settle(wanted, () => whole);
+    const undone = this.#notes().filter(wanted);
+    if (undone.length === 0) throw nothingToRedo;
+    const conflicts = this.#conflicts('redo', undone);
+    const free = (note: AppliedNote): boolean => wanted(note) && !isStopped(note, conflicts);
+    return { ...this.#settle(free, () => whole), conflicts };
   }
 
   reapply(effect: EffectId): UndoResult {
@@ -173,10 +175,19 @@ export class FakeChanges {
 
   complete({ action, effect, hunks }: UndoTarget | UndoConflict): UndoResult {
     this.#settled.add(effect);
+    const asked = Object.values(this.#story.conflicts).find((one) => one.effect === effect);
+    const listed = asked?.listed ?? effect;
     return this.#settle(
-      (note) => note.effect === effect,
+      (note) => note.effect === listed,
       (note) => (action === 'undo' ? this.#without(note, hunks) : whole),
     );
+  }
+
+  /** The conflicts of a request about these changes that were not answered yet. */
+  #conflicts(action: UndoAction, notes: readonly AppliedNote[]): UndoConflict[] {
+    return notes
+      .flatMap(({ effect }) => this.#story.conflicts[effect] ?? [])
+      .filter((one) => one.action === action && !this.#settled.has(one.effect));
   }
 
   #stateOf({ effect, standing }: AppliedNote): ChangeState {
@@ -274,6 +285,10 @@ export class FakeChanges {
 
 function idOf({ effect }: AppliedNote): EffectId {
   return effect;
+}
+
+function isStopped({ effect }: AppliedNote, conflicts: readonly UndoConflict[]): boolean {
+  return conflicts.some(({ listed }) => listed === effect);
 }
 
 function isMeant(scope: UndoScope, set: AppliedSet, note: AppliedNote): boolean {

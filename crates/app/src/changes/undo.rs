@@ -10,6 +10,7 @@
 mod answers;
 mod conflicts;
 mod displayed_bytes;
+mod listed_changes;
 mod recorded_reverts;
 mod redo_request;
 mod restored_links;
@@ -196,7 +197,8 @@ impl VaultSession {
             let leaves_more = plan.leaves_more() && !applied.done.is_empty();
             let is_stale = tries < MAX_ATTEMPTS && applied.problems.iter().any(is_stale);
             if is_stopped || !(leaves_more || is_stale) {
-                let refused = refused_conflicts(action, &plan, &applied);
+                let mut refused = refused_conflicts(action, &plan, &applied);
+                self.find_listed_changes(&mut refused).await?;
                 let left = applied.problems.len().saturating_sub(refused.len());
                 undone.left = u32::try_from(left).unwrap_or(u32::MAX);
                 undone.conflicts.extend(refused);
@@ -315,7 +317,7 @@ impl VaultSession {
             vault.track_files(shown.map(|note| (note.path.clone(), note.file)));
             let conflicts = plan.conflicts.iter();
             let conflicts = conflicts.map(|conflict| to_undo_conflict(action, conflict, &vault));
-            let conflicts = conflicts.collect();
+            let conflicts: Vec<UndoConflict> = conflicts.collect();
             let LinkedChanges { changes, linking, .. } = updates;
             let rewritten = match action {
                 UndoAction::Undo => RewrittenLinks::find(&ledger, &plan.undone, &linking, &notes),
@@ -324,7 +326,8 @@ impl VaultSession {
             plan.unit.extend(linking);
             (UndoPlan { changes, ..plan }, conflicts, rewritten)
         });
-        let (mut plan, conflicts, rewritten) = plan.await?;
+        let (mut plan, mut conflicts, rewritten) = plan.await?;
+        self.find_listed_changes(&mut conflicts).await?;
         plan.undone.extend(rewritten.undone_hunks(&self.store).await?);
         Ok((plan, conflicts, sets))
     }

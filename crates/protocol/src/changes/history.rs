@@ -200,6 +200,9 @@ pub struct UndoConflict {
     pub action: UndoAction,
     /// The change.
     pub effect: EffectId,
+    /// The change in the list of applied changes that the conflict belongs to: `effect`, unless that is of an undo or a
+    /// redo. Those are not listed, so it is then a change that they undid or made again.
+    pub listed: EffectId,
     /// Where the note is now, or was last.
     pub path: NotePath,
     /// The hunks of the change that the answer completes, by their place in [`AppliedHunks`]; empty for all

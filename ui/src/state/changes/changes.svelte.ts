@@ -107,8 +107,10 @@ export class Changes {
   }
 
   #put(sets: readonly AppliedSet[]): void {
-    for (const { effect, tooOld } of sets.flatMap(({ notes }) => notes)) {
-      if (tooOld) this.conflicts.delete(effect);
+    const tooOld = sets.flatMap(({ notes }) => notes).filter((note) => note.tooOld);
+    for (const [effect, { listed }] of [...this.conflicts]) {
+      const isTooOld = tooOld.some((note) => note.effect === effect || note.effect === listed);
+      if (isTooOld) this.conflicts.delete(effect);
     }
     const others = this.#sets.filter(({ id }) => !sets.some((set) => set.id === id));
     this.#sets = [...others, ...sets].sort((one, other) => (isOlder(one, other) ? 1 : -1));

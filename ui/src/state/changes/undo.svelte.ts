@@ -23,7 +23,7 @@ interface LastUndo {
   readonly text: () => string;
   /** The way back from it, if there is one. */
   readonly reverse: Reverse | null;
-  /** A change that needs the user, if there is one. */
+  /** The listed change of a conflict that needs the user, if there is one. */
   readonly conflict: EffectId | null;
   readonly at: Timestamp;
 }
@@ -291,7 +291,7 @@ export class Undo {
         return [done, stopped, rest].filter((part) => part !== '').join('. ');
       },
       reverse: changeSet === null ? null : { changeSet, name },
-      conflict: conflicts[0]?.effect ?? null,
+      conflict: conflicts[0]?.listed ?? null,
     });
   }
 

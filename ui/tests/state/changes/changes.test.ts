@@ -97,8 +97,9 @@ describe('applied changes', () => {
       notes: set('b', 20).notes.map((note) => ({ ...note, tooOld: true })),
     });
     for (const effect of ['e-a', 'e-b']) changes.conflicts.set(effect, conflict);
+    changes.conflicts.set('e-undo', { ...conflict, listed: 'e-b' });
     changes.forget();
-    expect([...changes.conflicts.keys()]).toEqual(['e-a', 'e-b']);
+    expect([...changes.conflicts.keys()]).toEqual(['e-a', 'e-b', 'e-undo']);
     changes.addPage({ seq: 0, sets: [old, set('a', 10)], more: false });
     expect([...changes.conflicts.keys()]).toEqual(['e-a']);
     changes.clear();

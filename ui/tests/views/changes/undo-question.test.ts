@@ -6,7 +6,7 @@ import type { AppliedSet, UndoConflict } from '../../../src/ipc/bindings';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
-import { reapplyConflict, unsureChanges } from '../../fake/stories/changes/changes';
+import { reapplyConflict, redoConflict, unsureChanges } from '../../fake/stories/changes/changes';
 import type { Story } from '../../fake/story';
 
 /**
@@ -26,7 +26,7 @@ function unsure(count: number, elsewhere: number, folder: string): Story {
       { path: here, file: `here-${String(at)}` },
       { path: `Archive/${path}`, file: `there-${String(at)}` },
     ];
-    return { ...template, effect: path, path, candidates };
+    return { ...template, effect: path, listed: path, path, candidates };
   });
   const changed: AppliedSet = {
     ...set,
@@ -152,6 +152,27 @@ describe('the conflict of a reapplied change', () => {
     expect(host.asked('settleConflict')).toMatchObject([{ action: 'reapply', effect: 'e-boiler' }]);
     expect(session.undo.notice?.text()).toBe('Reapplied changes to 1 note');
     expect(session.undo.notice?.reverse?.name).toBe('undo');
+  });
+});
+
+describe('the conflict of a redo', () => {
+  it('about a change that is not listed is shown with the change that was undone', async () => {
+    const host = new FakeHost(redoConflict());
+    const session = new Session(host);
+    render(App, { session });
+    await session.start();
+    const keys = userEvent.setup();
+    await keys.click(await screen.findByRole('button', { name: 'Redo 1' }));
+    expect(host.asked('redo')).toEqual([{ type: 'turn', turn: 't1' }]);
+    await keys.click(await screen.findByRole('button', { name: 'Show' }));
+    expect(session.place).toEqual({ name: 'changes', conversation: 'groceries', at: 's9' });
+    const conflict = await screen.findByTestId('conflict');
+    expect(conflict.closest('[data-testid="change"]')).toHaveTextContent('Added 3 lines');
+    expect(conflict).toHaveTextContent('1 conflict while redoing changes to Groceries');
+    await keys.click(within(conflict).getByRole('button', { name: 'Use changed version' }));
+    await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
+    expect(host.asked('settleConflict')).toMatchObject([{ action: 'redo', effect: 'e-undo' }]);
+    expect(session.app.changes.setOf('e-pears')?.notes[0]?.standing).toBe('stands');
   });
 });
 

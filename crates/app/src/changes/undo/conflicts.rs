@@ -9,7 +9,7 @@ use vault::{Applied, Vault, VaultError};
 
 use super::is_stopped;
 
-/// A conflict in the user's words. Reads a note that could not be read again, to say why.
+/// A conflict in the user's words, as if its change were listed. Reads a note that could not be read again, to say why.
 pub(super) fn to_undo_conflict(
     action: UndoAction,
     conflict: &EffectConflict,
@@ -49,6 +49,7 @@ pub(super) fn to_undo_conflict(
     UndoConflict {
         action,
         effect: conflict.effect.clone(),
+        listed: conflict.effect.clone(),
         path: conflict.path.clone(),
         hunks: listed_hunks(&conflict.hunks),
         shown: conflict.note.clone().filter(|_| shows),
@@ -101,7 +102,7 @@ const FOLDER_CHANGED: &str = "Files in this folder have changed since then, so i
 const OTHER_FOLDER_IN_TRASH: &str = "The folder in the trash no longer holds what it held when it was deleted, so it \
                                      was left there. If it is the right one, move it back by hand.";
 
-/// The refusals of the vault as conflicts of the effects that they are about. A note of an atomic group that was
+/// The refusals of the vault as conflicts of the effects that they are about, as if these were listed. A note of an atomic group that was
 /// only reverted with another one is not reported, unless no conflict of the group is: then the first one is.
 pub(super) fn refused_conflicts(
     action: UndoAction,
@@ -152,6 +153,7 @@ fn failed_conflict(
     UndoConflict {
         action,
         effect: undoing.effect.clone(),
+        listed: undoing.effect.clone(),
         path: undoing.path.clone(),
         hunks: listed_hunks(&undoing.hunks),
         shown: None,

@@ -187,6 +187,7 @@ const since = {
 const conflict: UndoConflict = {
   action: 'undo',
   effect: 'e-letter',
+  listed: 'e-letter',
   path: letter,
   hunks: [],
   shown: 'as shown',
@@ -205,6 +206,7 @@ const conflict: UndoConflict = {
 const unsure: UndoConflict = {
   action: 'undo',
   effect: 'e-letter',
+  listed: 'e-letter',
   path: letter,
   hunks: [],
   shown: null,
@@ -260,10 +262,31 @@ export function reapplyConflict(): Story {
     ...conflict,
     action: 'reapply',
     effect: 'e-boiler',
+    listed: 'e-boiler',
     path: 'Tasks.md',
     places: [place],
   };
   return { ...story, applied: { ...story.applied, conflicts: { 'e-boiler': reapply } } };
+}
+
+/** The same, where the newest change was undone and cannot be redone without a choice. The set of its undo is not listed. */
+export function redoConflict(): Story {
+  const story = changes();
+  const [newest, ...older] = story.applied?.sets ?? [];
+  if (!story.applied || !newest) return story;
+  const undone = newest.notes.map((change) => ({ ...change, standing: 'undone' as const }));
+  const removal = note('e-undo', 'Groceries.md', 'replace', { removed: 3 });
+  const undo = set('s10', 0.1 * hour, [removal], { by: 'undo', turn: 't1' });
+  const redo: UndoConflict = {
+    ...conflict,
+    action: 'redo',
+    effect: 'e-undo',
+    listed: 'e-pears',
+    path: 'Groceries.md',
+    places: [{ line: 7, now: '- chestnuts\n', back: '- mushrooms\n- sage\n- 4 pears\n' }],
+  };
+  const sets = [undo, { ...newest, notes: undone }, ...older];
+  return { ...story, applied: { ...story.applied, sets, conflicts: { 'e-pears': redo } } };
 }
 
 /** The same, where it is not certain which note a change is about. */

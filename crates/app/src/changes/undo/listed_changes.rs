@@ -1,0 +1,67 @@
+//! Finds the row of the list of changes in which a conflict is shown. The changes of an undo or a redo have no row there,
+//! and a redo is often in conflict about a change of an undo.
+
+use std::collections::{HashMap, HashSet};
+
+use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict};
+use protocol::{ChangeSetId, EffectId, UserError};
+use store::RevertRow;
+use vault::undo::EffectivePart;
+
+use crate::changes::history::{effective_changes, find_effect};
+use crate::support::errors::store_error;
+use crate::vault_session::VaultSession;
+
+impl VaultSession {
+    /// Sets the listed change of each conflict. If there are several, it is the newest of those that the request is about.
+    pub(super) async fn find_listed_changes(
+        &self,
+        conflicts: &mut [UndoConflict],
+    ) -> Result<(), UserError> {
+        if conflicts.is_empty() {
+            return Ok(());
+        }
+        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let rows = self.store.reverts().await.map_err(store_error)?;
+        let standings = effective_changes(&self.store).await?;
+        for conflict in conflicts {
+            let listed = self.listed_changes(&conflict.effect, &own, &rows).await?;
+            // A redo is about what is undone.
+            let left_out = match conflict.action {
+                UndoAction::Redo => EffectivePart::Whole,
+                UndoAction::Undo | UndoAction::Reapply => EffectivePart::Nothing,
+            };
+            let is_requested = |effect: &EffectId| standings.effective_part(effect) != left_out;
+            let newest =
+                listed.into_iter().max_by_key(|effect| (is_requested(effect), effect.clone()));
+            conflict.listed = newest.unwrap_or_else(|| conflict.effect.clone());
+        }
+        Ok(())
+    }
+
+    /// An effect if it is listed, otherwise the listed ones that it undid, directly or through the undo of an undo.
+    async fn listed_changes(
+        &self,
+        effect: &EffectId,
+        own: &HashMap<ChangeSetId, AppliedBy>,
+        rows: &[RevertRow],
+    ) -> Result<Vec<EffectId>, UserError> {
+        let (mut open, mut seen, mut listed) = (vec![effect.clone()], HashSet::new(), Vec::new());
+        while let Some(one) = open.pop() {
+            if !seen.insert(one.clone()) {
+                continue;
+            }
+            let set = find_effect(&self.store, &one).await?.change_set;
+            match own.get(&set) {
+                Some(AppliedBy::Undo | AppliedBy::Reapply) => {
+                    let undid = rows.iter().filter(|row| row.by == one);
+                    open.extend(undid.map(|row| row.effect.clone()));
+                }
+                Some(AppliedBy::Assistant | AppliedBy::Save | AppliedBy::Repair) | None => {
+                    listed.push(one);
+                }
+            }
+        }
+        Ok(listed)
+    }
+}
