@@ -50,13 +50,15 @@ use crate::vault_session::VaultSession;
 const MAX_ATTEMPTS: usize = 3;
 
 impl App {
-    /// Undoes changes, as far as that needs no guess. Durable when it returns.
+    /// Undoes changes, as far as that needs no guess. To undo the set of an undo is a redo of all that this set undid, and
+    /// of nothing else. Durable when it returns.
     pub async fn undo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
         let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
         let wanted = not_yet_undone(&open, scope, &effects).await?;
-        open.undo_as_one_set(&wanted, UndoAction::Undo).await
+        let action = open.action_to_undo(scope).await?;
+        open.undo_as_one_set(&wanted, action).await
     }
 
     /// Applies the undone parts of these changes again, and no other change of the same notes that was undone with

@@ -1,6 +1,8 @@
 //! A redo makes one edit of a note again, and nothing else that was undone with it: the lines of the other edits are
 //! left as they are, and each edit is shown as it stands.
 
+mod reversed_undo;
+
 use std::fs;
 
 use protocol::changes::history::{AppliedNote, ChangeStatus, UndoAction, UndoResult, UndoScope};

@@ -72,7 +72,9 @@ impl App {
         let is_about_unit = effect.unit.is_some()
             && conflict.hunks.is_empty()
             && conflict.action != UndoAction::Reapply;
-        let is_redone = conflict.action == UndoAction::Redo && open.makes_again(&effect.id).await?;
+        let asked = requested_hunks(&conflict.hunks);
+        let is_redone =
+            conflict.action == UndoAction::Redo && open.makes_again(&effect.id, &asked).await?;
         let request = match is_about_unit || is_redone {
             true => open.request_about(conflict.action, &effect.id, &conflict.hunks).await?,
             false => request_for(conflict.action, [effect.id.clone()]),
@@ -88,9 +90,8 @@ impl App {
                 (plan, conflicts)
             }
             false => {
-                let hunks = requested_hunks(&conflict.hunks);
-                let redone = answer.redone_edit(&request, &hunks);
-                let mut plan = answer.into_plan(hunks);
+                let redone = answer.redone_edit(&request, &asked);
+                let mut plan = answer.into_plan(asked);
                 if is_redone {
                     (plan.undone, plan.redone) = (Vec::new(), redone);
                 }
@@ -234,7 +235,8 @@ impl VaultSession {
         if !hunks.is_empty() || is_creation_without_move(&effects, effect) {
             effects.retain(|one| one.id == *effect);
         }
-        if action != UndoAction::Redo || !self.makes_again(effect).await? {
+        let asked = requested_hunks(hunks);
+        if action != UndoAction::Redo || !self.makes_again(effect, &asked).await? {
             return not_yet_undone(self, &scope, &effects).await;
         }
         let request = self.redo_request(&effects).await?;

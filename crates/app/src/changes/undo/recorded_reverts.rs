@@ -112,14 +112,15 @@ impl VaultSession {
         }
         let mut request = request_for(action, []);
         for one in &shown {
-            if action == UndoAction::Redo && self.makes_again(&one.effect).await? {
+            let asked = requested_hunks(&one.hunks);
+            if action == UndoAction::Redo && self.makes_again(&one.effect, &asked).await? {
                 let again = self.redo_request_about(&one.effect).await?;
                 request.effects.extend(again.effects);
                 for (by, edits) in again.redone {
                     request.redone.entry(by).or_default().extend(edits);
                 }
             } else {
-                request.effects.insert(one.effect.clone(), requested_hunks(&one.hunks));
+                request.effects.insert(one.effect.clone(), asked);
             }
         }
         let (_, present, _) = self.plan_undo(&request, action).await?;

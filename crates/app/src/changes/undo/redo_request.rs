@@ -1,9 +1,9 @@
 //! The effects that a redo undoes. One change of an undo may have undone several edits of a note: of those, a redo makes
 //! again what it is about, and the others stay undone. Links of an edit that a move rewrote are made again with the move.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use protocol::changes::history::AppliedBy;
+use protocol::changes::history::{AppliedBy, UndoAction, UndoScope};
 use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
 use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest};
@@ -148,9 +148,9 @@ impl VaultSession {
         Ok(redone)
     }
 
-    /// The request in which the edits that a change undid together are made again one by one, if there are several and a
-    /// plan of the request undoes only a part of that change; `None` if there is no such change. Recorded as a part of it,
-    /// all of these edits would be listed as undone, or all as made again.
+    /// The request in which the edits that a change undid together are made again one by one, if there are several, or one
+    /// in several places, and a plan of the request undoes only a part of that change; `None` if there is no such change.
+    /// Recorded as a part of it, all of these edits would be listed as undone, or all as made again.
     pub(super) async fn redo_one_by_one(
         &self,
         request: &UndoRequest,
@@ -169,14 +169,14 @@ impl VaultSession {
             let hunks = row.hunks.map_or(Hunks::All, Hunks::Some);
             undid.entry(row.by).or_default().insert(row.effect, hunks);
         }
-        undid.retain(|_, edits| edits.len() > 1);
-        if undid.is_empty() {
-            return Ok(None);
-        }
         let mut one_by_one = request.clone();
-        one_by_one.whole_first.extend(undid.keys().cloned());
-        one_by_one.redone.extend(undid);
-        Ok(Some(one_by_one))
+        for (by, edits) in undid {
+            if edits.len() > 1 || self.is_edit_in_several_places(&edits).await? {
+                one_by_one.whole_first.insert(by.clone());
+                one_by_one.redone.insert(by, edits);
+            }
+        }
+        Ok((one_by_one != *request).then_some(one_by_one))
     }
 
     /// Whether these are the hunks of one edit, and more than one.
@@ -193,14 +193,64 @@ impl VaultSession {
         Ok(matches!(hunks, Hunks::Some(places) if places.len() > 1))
     }
 
-    /// Whether a redo that asked about an effect makes that effect again; otherwise it undoes the effect, which is of an
-    /// undo.
-    pub(super) async fn makes_again(&self, effect: &EffectId) -> Result<bool, UserError> {
+    /// Whether a redo that asked about these hunks of an effect makes them again; otherwise it undoes them, and the effect
+    /// is of an undo.
+    pub(super) async fn makes_again(
+        &self,
+        effect: &EffectId,
+        asked: &Hunks,
+    ) -> Result<bool, UserError> {
         let set = find_effect(&self.store, effect).await?.change_set;
         let own = self.store.user_change_sets().await.map_err(store_error)?;
+        if own.get(&set) != Some(&AppliedBy::Undo) {
+            return Ok(true);
+        }
         let standings = effective_changes(&self.store).await?;
-        let stands = standings.effective_part(effect) != EffectivePart::Nothing;
-        Ok(!stands || own.get(&set) != Some(&AppliedBy::Undo))
+        Ok(match (standings.effective_part(effect), asked) {
+            (EffectivePart::Nothing, _) => true,
+            // The undo of a redo was redone in part: of the redo, the hunks that are left are made again.
+            (EffectivePart::Without(gone), Hunks::Some(asked)) => asked.is_subset(&gone),
+            (EffectivePart::Whole | EffectivePart::Without(_), _) => false,
+        })
+    }
+
+    /// Whether to undo a scope is an undo or a redo. To undo the set of an undo is a redo; a redo is undone.
+    pub(super) async fn action_to_undo(&self, scope: &UndoScope) -> Result<UndoAction, UserError> {
+        let UndoScope::ChangeSet { change_set } = scope else { return Ok(UndoAction::Undo) };
+        Ok(match self.is_undo(change_set).await? {
+            true => UndoAction::Redo,
+            false => UndoAction::Undo,
+        })
+    }
+
+    /// Whether a set is of an undo. Sets of a redo are stored in the same way, but each undid a set of an undo.
+    async fn is_undo(&self, set: &ChangeSetId) -> Result<bool, UserError> {
+        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let rows = self.store.reverts().await.map_err(store_error)?;
+        let mut undid: BTreeMap<ChangeSetId, BTreeSet<ChangeSetId>> = BTreeMap::new();
+        let mut open = vec![set.clone()];
+        while let Some(next) = open.pop() {
+            if own.get(&next) != Some(&AppliedBy::Undo) || undid.contains_key(&next) {
+                continue;
+            }
+            let scope = UndoScope::ChangeSet { change_set: next.clone() };
+            let effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+            let by: HashSet<&EffectId> = effects.iter().map(|effect| &effect.id).collect();
+            let mut earlier = BTreeSet::new();
+            for row in rows.iter().filter(|row| by.contains(&row.by)) {
+                earlier.insert(find_effect(&self.store, &row.effect).await?.change_set);
+            }
+            open.extend(earlier.iter().cloned());
+            undid.insert(next, earlier);
+        }
+        // The ids of sets sort by time, and each set undid earlier ones.
+        let mut undos = BTreeSet::new();
+        for (one, earlier) in undid {
+            if earlier.is_disjoint(&undos) {
+                undos.insert(one);
+            }
+        }
+        Ok(undos.contains(set))
     }
 
     async fn all_hunks(&self, effect: &Effect) -> Result<Hunks, UserError> {
