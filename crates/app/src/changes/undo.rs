@@ -144,6 +144,7 @@ fn link_plan(
 impl VaultSession {
     /// Applies an overwritten effect again; the caller holds `change_lock`.
     async fn reapply_effect(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
+        self.refuse_undone(effect).await?;
         let wanted = request_for(UndoAction::Reapply, [effect.clone()]);
         let reapplied = self.undo_as_one_set(&wanted, UndoAction::Reapply).await?;
         if reapplied.conflicts.is_empty() && reapplied.left == 0 {

@@ -380,6 +380,10 @@ async fn a_link_that_another_program_reverted_is_undone_and_redone_with_its_move
     assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
     assert_eq!(home.notes.read("Log.md"), "see [[Plan]]\n");
     assert_eq!(standings(&running, &set.id).await, [ChangeStatus::Undone; 2]);
+    for note in &set.notes {
+        running.app.reapply(&note.effect).await.expect_err("it is undone");
+    }
+    assert_eq!(home.notes.read("Log.md"), "see [[Plan]]\n");
 
     let redone = running.app.redo(&scope).await.expect("redone");
     assert!(redone.conflicts.is_empty(), "{redone:?}");

@@ -251,10 +251,7 @@ impl VaultSession {
         hunks: &[u32],
     ) -> Result<UndoResult, UserError> {
         match action {
-            UndoAction::Reapply => {
-                self.refuse_undone(effect).await?;
-                self.reapply_effect(effect).await
-            }
+            UndoAction::Reapply => self.reapply_effect(effect).await,
             UndoAction::Undo | UndoAction::Redo => {
                 let wanted = self.request_about(action, effect, hunks).await?;
                 self.undo_as_one_set(&wanted, action).await
