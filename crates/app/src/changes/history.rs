@@ -1,24 +1,25 @@
 //! Applied changes as the window lists them, with what has become of each since.
 
+mod effective_changes;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ChangeStatus, ListApplied,
     UndoScope,
 };
-use protocol::{
-    AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, UserError,
-};
-use store::{RevertRow, Store};
+use protocol::{AppEvent, ChangeSetId, Effect, EffectId, LineCounts, Timestamp, UserError};
+use store::Store;
 use vault::merge::{DiffHunk, hunks};
-use vault::undo::{EffectivePart, Hunks, Revert, Reverts};
+use vault::undo::{EffectivePart, Reverts};
 
 use crate::App;
-use crate::changes::diff::{displayed_sides, separate_hunks};
-use crate::changes::undo::turn_scope::add_edits_of_undone_moves;
+use crate::changes::diff::separate_hunks;
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
 use crate::support::errors::store_error;
+
+pub(crate) use effective_changes::{before_and_after, effective_changes, find_effect};
 
 /// How many sets a page has.
 const PAGE_SIZE: u32 = 50;
@@ -81,29 +82,6 @@ pub(crate) async fn publish_sets(
     Ok(())
 }
 
-/// An effect that happened.
-pub(crate) async fn find_effect(store: &Store, effect: &EffectId) -> Result<Effect, UserError> {
-    let found = store.effect(effect).await.map_err(store_error)?;
-    found.ok_or_else(|| UserError::other("This change is no longer in the history."))
-}
-
-/// The bytes before and after an effect; none where there are none or they are not kept.
-pub(crate) async fn before_and_after(
-    store: &Store,
-    effect: &Effect,
-) -> Result<(Vec<u8>, Vec<u8>), UserError> {
-    let hashes: Vec<ContentHash> = effect.before.iter().chain(&effect.after).cloned().collect();
-    let mut kept = store.contents(&hashes).await.map_err(store_error)?;
-    let mut take = |hash: Option<&ContentHash>| match hash {
-        Some(hash) if effect.before == effect.after => kept.get(hash).cloned(),
-        Some(hash) => kept.remove(hash),
-        None => None,
-    };
-    let before = take(effect.before.as_ref()).unwrap_or_default();
-    let after = take(effect.after.as_ref()).unwrap_or_default();
-    Ok(displayed_sides(effect.kind, before, after))
-}
-
 /// The lines that a change of a note adds and removes.
 pub(crate) fn line_counts(before: &[u8], after: &[u8]) -> LineCounts {
     line_counts_of(&hunks(before, after))
@@ -134,21 +112,6 @@ fn remaining_line_counts(
     (line_counts_of(&all), all_gone)
 }
 
-/// The effects that are still applied, and the parts of them that were undone.
-pub(crate) async fn effective_changes(store: &Store) -> Result<Reverts, UserError> {
-    effective_from_rows(store, store.reverts().await.map_err(store_error)?).await
-}
-
-async fn effective_from_rows(store: &Store, rows: Vec<RevertRow>) -> Result<Reverts, UserError> {
-    let mut reverts = Reverts::from_reverts(rows.into_iter().map(|row| Revert {
-        by: row.by,
-        effect: row.effect,
-        hunks: row.hunks.map_or(Hunks::All, Hunks::Some),
-    }));
-    add_edits_of_undone_moves(store, &mut reverts).await?;
-    Ok(reverts)
-}
-
 /// Facts about all effects together.
 struct HistoryContext {
     effective: Reverts,
@@ -163,7 +126,7 @@ impl HistoryContext {
         let undoings = store.reverts().await.map_err(store_error)?;
         let lost = undoings.iter().filter(|row| row.is_purged);
         let lost: Vec<_> = lost.map(|row| (row.by.clone(), row.effect.clone())).collect();
-        let standings = effective_from_rows(store, undoings).await?;
+        let standings = effective_changes::from_rows(store, undoings).await?;
         let counts = |by: &EffectId| standings.effective_part(by) != EffectivePart::Nothing;
         let stuck = lost.into_iter().filter(|(by, _)| counts(by)).map(|(_, effect)| effect);
         Ok(Self {

@@ -46,11 +46,11 @@ pub struct RevertRow {
 /// A move, or an edit of a note that is undone together with moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitMember {
-    /// Its set.
+    /// The set in which it was made.
     pub change_set: ChangeSetId,
     /// Its unit in the set.
     pub unit: CallId,
-    /// The effect.
+    /// Its id in the ledger.
     pub effect: EffectId,
     /// Whether it moves a note or a folder; otherwise it is the edit of a note.
     pub is_move: bool,

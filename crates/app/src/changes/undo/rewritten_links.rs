@@ -1,13 +1,10 @@
 //! An undo of a move rewrites the links to it, also in notes that another turn edited with the same unit. The hunks of
 //! such an edit in which the move only rewrote links are undone with the move, and are recorded as undone. A redo of the
 //! edit leaves them undone while the move is.
-//!
-//! An undo that finds nothing to do in a note cannot be recorded there: its lines or the whole note are gone, or another
-//! program reverted the links. So an edit of which only such links are left counts as undone while the moves are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use protocol::{CallId, ChangeKind, ChangeSetId, Effect, EffectId, NotePath, UserError};
+use protocol::{ChangeKind, Effect, EffectId, NotePath, UserError};
 use store::{RevertRow, Store};
 use vault::merge::hunks;
 use vault::undo::{
@@ -17,10 +14,9 @@ use vault::undo::{
 
 use super::turn_scope::{is_move, unit_of};
 use super::undoable_hunks::{StandingMove, undoable_hunks};
-use crate::changes::history::{before_and_after, effective_changes, find_effect};
+use crate::changes::history::{before_and_after, effective_changes};
 use crate::changes::link_repair::LinkedChanges;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// The moves that a plan undoes, and the edits of their units that it leaves in notes whose links it rewrites.
 #[derive(Default)]
@@ -180,56 +176,6 @@ pub(super) async fn are_links_of_undone_moves(
         undoable.is_some_and(|undoable| undone.is_disjoint(&undoable))
     };
     run_blocking(judge).await
-}
-
-/// Adds the edits that are not recorded as undone whole though all moves of their units are undone, if these moves rewrote
-/// links in them.
-pub(crate) async fn add_edits_of_undone_moves(
-    store: &Store,
-    reverts: &mut Reverts,
-) -> Result<(), UserError> {
-    let members = store.units_of_undone_moves().await.map_err(store_error)?;
-    let mut moves: HashMap<(ChangeSetId, CallId), Vec<EffectId>> = HashMap::new();
-    for one in members.iter().filter(|one| one.is_move) {
-        let unit = (one.change_set.clone(), one.unit.clone());
-        moves.entry(unit).or_default().push(one.effect.clone());
-    }
-    let is_undone = |one: &EffectId| reverts.effective_part(one) == EffectivePart::Nothing;
-    moves.retain(|_, moves| moves.iter().all(is_undone));
-    // Newest first: only later effects undo an edit, so it is known by then which of these count.
-    for edit in members.into_iter().filter(|one| !one.is_move) {
-        let Some(moves) = moves.get(&(edit.change_set, edit.unit)) else { continue };
-        if reverts.effective_part(&edit.effect) == EffectivePart::Nothing {
-            continue;
-        }
-        if let Some(other_hunks) = hunks_without_links_of(store, &edit.effect, moves).await? {
-            reverts.add_edit_with_moves(edit.effect, moves.clone(), other_hunks);
-        }
-    }
-    Ok(())
-}
-
-/// The hunks of an edit without those that only rewrote links for these moves; `None` if there are none of those, or if a
-/// hunk has such links and other changes, or if the texts are not known.
-async fn hunks_without_links_of(
-    store: &Store,
-    edit: &EffectId,
-    moves: &[EffectId],
-) -> Result<Option<BTreeSet<usize>>, UserError> {
-    let edit = find_effect(store, edit).await?;
-    if edit.purged.is_some() {
-        return Ok(None);
-    }
-    let mut moved = Vec::with_capacity(moves.len());
-    for one in moves {
-        moved.extend(StandingMove::of(&find_effect(store, one).await?));
-    }
-    let (before, after) = before_and_after(store, &edit).await?;
-    let find = move || {
-        let undoable = undoable_hunks(&edit.path, (&before, &after), &moved)?;
-        (undoable.len() < hunks(&before, &after).len()).then_some(undoable)
-    };
-    run_blocking(find).await
 }
 
 fn are_of_one_unit(one: &Effect, other: &Effect) -> bool {

@@ -9,7 +9,6 @@ use store::{EarlierPlan, Store};
 use vault::merge::hunks;
 use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 
-pub(crate) use super::rewritten_links::add_edits_of_undone_moves;
 use super::undoable_hunks::{StandingMove, requested_hunks, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
 use crate::support::blocking::run_blocking;

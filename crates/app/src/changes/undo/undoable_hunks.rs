@@ -10,14 +10,14 @@ use vault::undo::Hunks;
 
 /// A move of another turn that stands.
 #[derive(Debug, Clone)]
-pub(super) struct StandingMove {
+pub(crate) struct StandingMove {
     pub(super) from: NotePath,
     pub(super) to: NotePath,
     pub(super) is_of_folder: bool,
 }
 
 impl StandingMove {
-    pub(super) fn of(effect: &Effect) -> Option<Self> {
+    pub(crate) fn of(effect: &Effect) -> Option<Self> {
         let (from, to) = (effect.path.clone(), effect.target.clone()?);
         Some(Self { from, to, is_of_folder: effect.kind == ChangeKind::RenameFolder })
     }
@@ -54,7 +54,7 @@ fn link_name(link: &str) -> String {
 
 /// The hunks of an edit that can be undone while the moves stand. Those in which the moves only rewrote links are left
 /// out; `None` if there is a hunk with such links and other changes.
-pub(super) fn undoable_hunks(
+pub(crate) fn undoable_hunks(
     note: &NotePath,
     (before, after): (&[u8], &[u8]),
     moves: &[StandingMove],
