@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use protocol::changes::history::AppliedBy;
 use protocol::{ChangeSetId, ContentHash, Effect, EffectId, NotePath, Timestamp, UserError};
 use store::{Store, StoreError};
 use vault::Vault;
@@ -161,9 +162,11 @@ impl<'a> OverwriteCheck<'a> {
         let marked = self.store.overwritten_effects().await.map_err(store_error)?;
         let edits = self.edits(notes).await?;
         let standings = effective_changes(self.store).await?;
+        let own = self.store.user_change_sets().await.map_err(store_error)?;
         let mut found = Vec::new();
         for (path, edits) in edits {
-            match self.differences_of_note(&path, edits, &marked, &standings).await {
+            let facts = (&marked, &standings, &own);
+            match self.differences_of_note(&path, edits, facts).await {
                 Ok(those) => found.extend(those),
                 Err(error) => tracing::warn!(%error, "it is not known whether a change stands"),
             }
@@ -175,15 +178,18 @@ impl<'a> OverwriteCheck<'a> {
         &mut self,
         path: &NotePath,
         edits: Vec<Effect>,
-        marked: &HashSet<EffectId>,
-        standings: &Reverts,
+        (marked, standings, own): (&HashSet<EffectId>, &Reverts, &HashMap<ChangeSetId, AppliedBy>),
     ) -> Result<Vec<StandingDifference>, UserError> {
         let note = self.read_note(path).await?;
         let left_alone = unbroken_edits(&edits, note.as_ref().map(|note| &note.hash));
+        // The text of an old edit may be in the note because a later one of the assistant wrote it.
+        let is_written_again =
+            edits.iter().take(left_alone).any(|edit| !own.contains_key(&edit.change_set));
         let mut found = Vec::new();
         for (place, effect) in edits.into_iter().enumerate() {
             let is_overwritten = match &note {
                 Some(_) if place < left_alone => false,
+                Some(_) if is_written_again && self.is_old(&effect) => true,
                 Some(note) => self.is_overwritten(&effect, note, standings).await?,
                 // The note may be away for a moment only, and an old edit would not be marked again.
                 None => self.is_old(&effect),
