@@ -16,7 +16,7 @@ mod redo_request;
 mod restored_links;
 mod rewritten_links;
 pub(crate) mod turn_scope;
-mod undoable_hunks;
+pub(crate) mod undoable_hunks;
 
 use std::collections::BTreeSet;
 
@@ -301,8 +301,10 @@ impl VaultSession {
             };
             let first = plan_with(&ledger);
             let link_hunks = match action {
-                UndoAction::Undo => link_hunks_in_conflict(&ledger, &wanted, &first),
-                UndoAction::Redo | UndoAction::Reapply => Vec::new(),
+                UndoAction::Undo | UndoAction::Redo => {
+                    link_hunks_in_conflict(&ledger, &wanted, &first)
+                }
+                UndoAction::Reapply => Vec::new(),
             };
             for one in &link_hunks {
                 ledger.add_link_hunks(one.edit.clone(), one.hunks.clone());

@@ -450,6 +450,42 @@ async fn a_changed_line_whose_link_no_move_leads_back_is_asked_about() {
     }
 }
 
+/// Between the undo and the redo the user changes lines with links to the moved note: one that the move rewrote, and one
+/// that the user wrote.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_in_lines_that_were_changed_after_an_undo_are_led_to_the_note_by_a_redo() {
+    for by_notice in [true, false] {
+        let notes = [("Plan.md", "# Plan\n"), ("Alone.md", "one [[Plan]]\n"), ("Diary.md", "-\n")];
+        let calls = vec![move_to("Plan.md", "Work/The plan.md")];
+        let (home, running, conversation) = app_with_review(&notes, calls).await;
+        accept_all(&running, &conversation).await;
+        assert_eq!(home.notes.read("Alone.md"), "one [[The plan]]\n");
+        home.notes.write("Diary.md", "see [[The plan]]\n");
+        let set = applied_sets(&running).await.remove(0);
+        let scope = UndoScope::ChangeSet { change_set: set.id.clone() };
+        let undone = running.app.undo(&scope).await.expect("undone");
+        assert_eq!((undone.conflicts.as_slice(), undone.left), (&[][..], 0));
+        assert_eq!(home.notes.read("Diary.md"), "see [[Plan]]\n");
+
+        home.notes.write("Alone.md", "one [[Plan]] by hand\n");
+        home.notes.write("Diary.md", "see [[Plan]] by hand\n");
+        let redone = match by_notice {
+            true => {
+                let change_set = undone.change_set.expect("a set");
+                running.app.undo(&UndoScope::ChangeSet { change_set }).await
+            }
+            false => running.app.redo(&scope).await,
+        };
+        let redone = redone.expect("redone");
+        assert_eq!((redone.conflicts.as_slice(), redone.left), (&[][..], 0), "{by_notice}");
+        assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
+        assert_eq!(home.notes.read("Alone.md"), "one [[The plan]] by hand\n");
+        assert_eq!(home.notes.read("Diary.md"), "see [[The plan]] by hand\n");
+        assert_eq!(standings(&running, &set.id).await, [ChangeStatus::Stands; 2]);
+        running.quit().await;
+    }
+}
+
 fn rename_note(home: &TestHome, from: &str, to: &str) {
     let root = home.notes.root();
     fs::rename(root.join(from), root.join(to)).expect("renamed");

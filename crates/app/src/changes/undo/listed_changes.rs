@@ -3,11 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict};
-use protocol::{ChangeSetId, EffectId, UserError};
+use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict, UndoScope};
+use protocol::{ChangeSetId, Effect, EffectId, UserError};
 use store::RevertRow;
 use vault::undo::EffectivePart;
 
+use super::turn_scope::unit_of;
 use crate::changes::history::{effective_changes, find_effect};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
@@ -39,28 +40,41 @@ impl VaultSession {
         Ok(())
     }
 
-    /// An effect if it is listed, otherwise the listed ones that it undid, directly or through the undo of an undo.
+    /// An effect if it is listed, otherwise the listed ones that it undid, directly or through the undo of an undo. If it is
+    /// not recorded that it undid any, as for a link that was led to a moved note, those that its unit undid; otherwise those
+    /// of its turn at its path.
     async fn listed_changes(
         &self,
         effect: &EffectId,
         own: &HashMap<ChangeSetId, AppliedBy>,
         rows: &[RevertRow],
     ) -> Result<Vec<EffectId>, UserError> {
+        let is_own = |one: &Effect| {
+            matches!(own.get(&one.change_set), Some(AppliedBy::Undo | AppliedBy::Reapply))
+        };
         let (mut open, mut seen, mut listed) = (vec![effect.clone()], HashSet::new(), Vec::new());
         while let Some(one) = open.pop() {
             if !seen.insert(one.clone()) {
                 continue;
             }
-            let set = find_effect(&self.store, &one).await?.change_set;
-            match own.get(&set) {
-                Some(AppliedBy::Undo | AppliedBy::Reapply) => {
-                    let undid = rows.iter().filter(|row| row.by == one);
-                    open.extend(undid.map(|row| row.effect.clone()));
-                }
-                Some(AppliedBy::Assistant | AppliedBy::Save | AppliedBy::Repair) | None => {
-                    listed.push(one);
-                }
+            let found = find_effect(&self.store, &one).await?;
+            if !is_own(&found) {
+                listed.push(one);
+                continue;
             }
+            let before = open.len();
+            let undid = rows.iter().filter(|row| row.by == one);
+            open.extend(undid.map(|row| row.effect.clone()));
+            if open.len() == before && one == *effect {
+                open.extend(unit_of(&self.store, &found).await?.into_iter().map(|peer| peer.id));
+            }
+        }
+        if listed.is_empty() {
+            let of = find_effect(&self.store, effect).await?;
+            let scope = UndoScope::Turn { turn: of.turn };
+            let of_turn = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+            let at_its_path = of_turn.iter().filter(|one| !is_own(one) && one.path == of.path);
+            listed.extend(at_its_path.map(|one| one.id.clone()));
         }
         Ok(listed)
     }
