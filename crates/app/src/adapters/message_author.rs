@@ -57,7 +57,8 @@ impl VaultChanges {
     }
 
     /// Whether the turn works on a message of the hub, also on one that the user sent again in the window, unless what
-    /// the user attached to it names each of these notes. An answer of the user may read like such a message.
+    /// the user attached to it names each of these notes. A message of the user may read like one of the hub, but does
+    /// not take the place of another.
     pub(super) async fn is_requested_by_hub(
         &self,
         turn: &OpenTurn,
@@ -68,6 +69,9 @@ impl VaultChanges {
         }
         let from_hub = self.store.hub_messages(&turn.conversation).await.map_err(store_error)?;
         if from_hub.is_empty() {
+            return Ok(false);
+        }
+        if !self.store.begins_version(&turn.turn).await.map_err(store_error)? {
             return Ok(false);
         }
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;

@@ -34,6 +34,12 @@ impl Store {
         read!(self, "read the versions", |db| all_variants(db, conversation))
     }
 
+    /// Whether a turn begins one of several versions: its message was sent again or edited, or another turn was begun in
+    /// its place.
+    pub async fn begins_version(&self, turn: &TurnId) -> Result<bool, StoreError> {
+        read!(self, "look for versions of a turn", |db| has_versions(db, turn))
+    }
+
     /// The turn that a message of the user opened, and whether anything ran after it in the branch
     /// that is shown; `None` for a message that opened none, or whose turn has not begun.
     pub async fn turn_opened_by(
@@ -332,6 +338,11 @@ async fn variants(db: &mut SqliteConnection, place: &ForkPoint) -> Result<Vec<i6
     .fetch_all(db)
     .await?;
     Ok(std::iter::once(place.parent).chain(others).collect())
+}
+
+async fn has_versions(db: &mut SqliteConnection, turn: &TurnId) -> Result<bool, sqlx::Error> {
+    let Some(place) = fork_point_of(db, turn).await? else { return Ok(false) };
+    Ok(variants(db, &place).await?.len() > 1)
 }
 
 /// The messages of the shown branch that have versions, and which of them each is.
