@@ -61,7 +61,7 @@ impl PrivacyGuard {
         Ok(wider.iter().filter_map(|turn| told.get(turn)).flatten().any(tells_more))
     }
 
-    async fn known_max_privacy(
+    pub(in crate::privacy) async fn known_max_privacy(
         &self,
         turns: &[&TurnId],
     ) -> Result<HashMap<TurnId, Privacy>, UserError> {

@@ -51,6 +51,10 @@ impl PrivacyGuard {
     /// did not word.
     pub(crate) async fn was_told_hidden_title(&self, turn: &TurnId) -> Result<bool, UserError> {
         let Some(store) = self.effect_history.get() else { return Ok(false) };
+        // A model that sees what all see got the mention without its title.
+        if self.known_max_privacy(&[turn]).await?.get(turn) == Some(&Privacy::Open) {
+            return Ok(false);
+        }
         let told = told_messages(store, turn).await?;
         if !contain_model_title(store, &told).await? {
             return Ok(false);

@@ -1,6 +1,8 @@
 //! Titles in mentions of conversations that count as text of a model. A model makes a title of all that the mentioned
 //! conversation holds, so it may repeat any note. The name that the user gave a conversation is the user's own text.
 
+use std::collections::HashSet;
+
 use protocol::{ConversationId, Message, TurnId, UserError};
 use store::Store;
 
@@ -19,12 +21,14 @@ pub(super) async fn told_messages(store: &Store, turn: &TurnId) -> Result<Vec<Me
     let Some((opening, _)) = opening else { return Ok(Vec::new()) };
     let conversation = opening.conversation;
     let mut told = store.history(&conversation, turn).await.map_err(store_error)?;
+    let mut read: HashSet<TurnId> = told.iter().map(|message| message.turn.clone()).collect();
     let pending = store.open_change_set(&conversation).await.map_err(store_error)?;
     for change in pending.into_iter().flat_map(|set| set.planned) {
-        if told.iter().any(|message| message.turn == change.turn) {
+        if !read.insert(change.turn.clone()) {
             continue;
         }
         let others = store.history(&conversation, &change.turn).await.map_err(store_error)?;
+        read.extend(others.iter().map(|message| message.turn.clone()));
         // The turn knows no change that a later one planned.
         told.extend(others.into_iter().filter(|message| message.at <= opening.at));
     }
