@@ -106,6 +106,10 @@ impl VaultSession {
         if !self.is_hidden_at(Privacy::Open, path).await? {
             return Ok(false);
         }
+        // Nor does one that no model may see.
+        if self.is_hidden_at(Privacy::Local, path).await? {
+            return Ok(true);
+        }
         let asked = async {
             let selected = self.answering.selected().await;
             turn_policy::effective_privacy(&selected).await
