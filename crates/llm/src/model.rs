@@ -233,21 +233,21 @@ impl ModelError {
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::Auth(_) => "key refused",
-            Self::KeyFailed(_) => "key failed, another one is ready",
-            Self::RateLimit { .. } => "rate limit",
-            Self::Overloaded { .. } => "server overloaded",
+            Self::Auth(_) => "key_refused",
+            Self::KeyFailed(_) => "key_failed_next_ready",
+            Self::RateLimit { .. } => "rate_limit",
+            Self::Overloaded { .. } => "server_overloaded",
             Self::Network(_) => "network",
-            Self::Silent(_) => "no answer in time",
-            Self::InvalidRequest(_) => "request refused",
-            Self::NoModel(_) => "unknown model",
-            Self::NoTools(_) => "no tool support",
-            Self::ContextExceeded { .. } => "context window exceeded",
-            Self::Loading(_) => "model is loading",
-            Self::NotSent(_) => "not sent",
-            Self::Outdated(_) => "request outdated",
-            Self::Unknown { retryable: true, .. } => "server error",
-            Self::Unknown { retryable: false, .. } => "final error",
+            Self::Silent(_) => "no_answer_in_time",
+            Self::InvalidRequest(_) => "request_refused",
+            Self::NoModel(_) => "unknown_model",
+            Self::NoTools(_) => "no_tool_support",
+            Self::ContextExceeded { .. } => "context_window_exceeded",
+            Self::Loading(_) => "model_loading",
+            Self::NotSent(_) => "not_sent",
+            Self::Outdated(_) => "request_outdated",
+            Self::Unknown { retryable: true, .. } => "server_error",
+            Self::Unknown { retryable: false, .. } => "final_error",
         }
     }
 

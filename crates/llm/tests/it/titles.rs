@@ -174,7 +174,7 @@ async fn an_error_that_quotes_a_note_is_logged_without_the_quotation() {
         let TitleOutcome::Failed(asked) = asked.expect("asked") else { panic!("no failure") };
         assert_eq!(asked.is_some(), paid);
         let logged = log_recorder::take();
-        assert!(logged.contains(entry) && logged.contains("server error"), "{logged}");
+        assert!(logged.contains(entry) && logged.contains("server_error"), "{logged}");
         assert!(!logged.contains(CANARY), "{logged}");
     }
     // The control: the user is told the server's words.
