@@ -196,7 +196,7 @@ impl CallScanner {
         }
     }
 
-    /// What is held until here was thought, and is text.
+    /// The text that is held until here was a thought, and no call.
     fn close_thought(&mut self) {
         self.thought = ThoughtState::Closed;
         self.over = ScanEnd::No;

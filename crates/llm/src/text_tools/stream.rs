@@ -69,7 +69,7 @@ enum RepairAttempt {
         provider: Arc<dyn Provider>,
         request: ModelRequest,
     },
-    /// What was wrong with the call that was sent back.
+    /// The problem of the call that was sent back.
     Made {
         problem: String,
     },

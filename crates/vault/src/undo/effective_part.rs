@@ -181,7 +181,7 @@ mod tests {
         Revert { by: id(by), effect: id(effect), hunks }
     }
 
-    /// What is left of an edit in whose hunk 0 two moves rewrote a link, with this other hunk.
+    /// The rest of an edit in whose hunk 0 two moves rewrote a link, with this other hunk.
     #[track_caller]
     fn check_edit_with_moves(other: Option<usize>, reverts: &[Revert], expected: EffectivePart) {
         let mut reverts = Reverts::from_reverts(reverts.iter().cloned());

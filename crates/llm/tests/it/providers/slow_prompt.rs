@@ -172,7 +172,7 @@ async fn a_server_that_loads_its_model_is_waited_for_longer_than_one_that_fails(
         let told = world.told();
         assert!(told.contains(&TurnEvent::Waits(Some(ModelWait::Loading))), "{told:?}");
     }
-    // What fails after that is tried again as often as ever.
+    // A request that fails after that is tried again as often as ever.
     let cut = CannedAnswer { then: AfterBytes::Close, ..stream("") };
     let mut answers = refusals(body, 5);
     answers.insert(5, cut);
