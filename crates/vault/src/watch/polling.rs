@@ -58,9 +58,9 @@ impl PolledFolders {
         news
     }
 
-    /// Ends looking at a folder.
-    pub(super) fn remove(&mut self, folder: Option<&NotePath>) -> bool {
-        self.folders.remove(&folder.cloned()).is_some()
+    /// Ends looking at a folder. Returns its files as they were seen last, or `None` if it was not in the rounds.
+    pub(super) fn remove(&mut self, folder: Option<&NotePath>) -> Option<Vec<NotePath>> {
+        self.folders.remove(&folder.cloned()).map(|files| files.into_keys().collect())
     }
 
     /// Ends looking at what is below a folder.

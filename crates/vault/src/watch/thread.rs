@@ -183,7 +183,8 @@ impl WatchThread {
                 self.vault.tracked_files().untrack_below(path.as_str());
                 self.tracker.remove_below(path.as_str());
                 self.folders.remove(&path);
-                self.polled.remove(Some(&path));
+                // No watch told of the files that were in it.
+                self.files.extend(self.polled.remove(Some(&path)).unwrap_or_default());
                 self.extra_roots.remove(&path);
             }
             // The top is looked at after every change.
@@ -235,7 +236,7 @@ impl WatchThread {
     /// A folder that leaves moves its contents too, without a report of them.
     fn on_left(&mut self, path: NotePath) {
         self.extra_roots.remove(&path);
-        if !self.folders.remove(&path) && !self.polled.remove(Some(&path)) {
+        if !self.folders.remove(&path) && self.polled.remove(Some(&path)).is_none() {
             let now = self.vault.file_id(&path);
             self.tracker.left(self.vault.tracked_files(), path.as_str(), now, EventTime::now());
             return self.on_touched(path);

@@ -105,6 +105,22 @@ fn changes_in_folders_without_a_watch_are_found_in_a_round_until_there_is_one() 
 }
 
 #[test]
+fn files_of_a_folder_without_a_watch_are_reported_when_its_parent_reports_its_removal() {
+    let WatchThreadFixture { _all, mut thread, receiver } = fixture();
+    let folder = _all.path().join("three");
+    std::fs::write(folder.join("a.md"), "1").unwrap();
+    thread.watcher = Some(Box::new(LimitedWatcher(2)));
+    thread.watch_all();
+    thread.files.clear();
+    std::fs::remove_dir_all(folder).unwrap();
+    thread.handle_event(WatchEvent::FolderRemoved(NotePath::parse("three").unwrap()));
+    let files: Vec<_> = thread.files.iter().map(NotePath::as_str).collect();
+    assert_eq!(files, ["three/a.md"]);
+    assert_eq!(thread.polled.folders().len(), 1, "the other one stays in the rounds");
+    drop(receiver);
+}
+
+#[test]
 fn without_any_watcher_every_folder_is_in_the_rounds_until_the_system_gives_one() {
     let WatchThreadFixture { _all, mut thread, receiver } = fixture();
     thread.watcher = None;
