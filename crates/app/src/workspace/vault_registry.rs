@@ -138,8 +138,11 @@ impl ObservedVault {
     /// The record of this very vault: the surest one. Where several are as sure nobody can tell, and
     /// none is, unless the vault stands where one of them says.
     fn matching_record<'a>(&self, records: &'a [VaultRecord]) -> Option<&'a VaultRecord> {
-        let its: Vec<&VaultRecord> =
-            records.iter().filter(|record| self.is_same_vault(record)).collect();
+        let carries_known_id = records.iter().any(|record| self.carries_id_of(record));
+        let is_this = |record: &&VaultRecord| {
+            self.is_same_vault(record) || !carries_known_id && self.got_other_id(record)
+        };
+        let its: Vec<&VaultRecord> = records.iter().filter(is_this).collect();
         let likeness =
             |record: &&VaultRecord| record.compare(&self.identity, self.card_mark.as_ref());
         let surest = its.iter().map(likeness).min()?;
@@ -166,7 +169,7 @@ impl ObservedVault {
         if !same_card {
             return false;
         }
-        let carries = self.vault_id.as_deref() == Some(record.expected_vault_id());
+        let carries = self.carries_id_of(record);
         match record.compare(&self.identity, self.card_mark.as_ref()) {
             IdentityMatch::Same => {
                 is_here || self.is_at(&record.path) || !record.is_at_recorded_path()
@@ -177,6 +180,19 @@ impl ObservedVault {
         }
     }
 
+    /// Whether this is certainly the recorded folder, in its place, with the id of a vault that is not known on this
+    /// device: two computers wrote an id each before they synced the folder, and one of the ids is left.
+    fn got_other_id(&self, record: &VaultRecord) -> bool {
+        let is_this_folder = self.identity.is_certainly(&record.identity)
+            && self.identity.inode > MAX_ROOT_INODE
+            && record.path == self.path;
+        is_this_folder && self.vault_id.is_some() && !self.carries_id_of(record)
+    }
+
+    fn carries_id_of(&self, record: &VaultRecord) -> bool {
+        self.vault_id.as_deref() == Some(record.expected_vault_id())
+    }
+
     /// Whether the very folder can be reached by this path too, as through a second mount.
     fn is_at(&self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == self.device_and_inode)
@@ -184,9 +200,7 @@ impl ObservedVault {
 
     /// Whether the vault carries the card of another one, which is not where it was seen last.
     fn is_copy_of(&self, record: &VaultRecord) -> bool {
-        self.vault_id.as_deref() == Some(record.expected_vault_id())
-            && !self.is_same_vault(record)
-            && !record.is_at_recorded_path()
+        self.carries_id_of(record) && !self.is_same_vault(record) && !record.is_at_recorded_path()
     }
 }
 

@@ -220,16 +220,43 @@ fn all_that_was_restored_from_a_backup_is_known_by_its_place() {
 }
 
 #[test]
-fn an_id_that_sync_brings_is_taken_and_then_another_one_is_another_vault() {
+fn an_id_that_sync_brings_is_taken_also_where_the_folder_had_one() {
     let stage = RegistryFixture::new();
     let first = stage.home("Notes");
     stage.carry("Notes", "from-another-device");
     assert_eq!(stage.home("Notes"), first);
-    stage.carry("Notes", "somebody-elses-vault");
-    let other = stage.home("Notes");
-    assert!(other.0 != first.0 && other.1 != first.1);
+    // Two computers wrote an id each, and the sync program kept one of them on both.
+    stage.carry("Notes", "from-the-third-device");
+    assert_eq!(stage.home("Notes"), first);
     stage.carry("Notes", "from-another-device");
-    assert_eq!(stage.home("Notes"), first, "it is back");
+    assert_eq!(stage.home("Notes"), first, "the other one won");
+    stage.rename("Notes", "Moved");
+    assert_eq!(stage.home("Moved"), first, "with the id that was recorded last");
+}
+
+#[test]
+fn a_folder_with_another_id_is_another_vault_unless_it_is_certainly_the_recorded_one() {
+    let stage = RegistryFixture::new();
+    let first = stage.changed("Notes");
+    // The id of another vault of this device came with all that was copied into the folder.
+    stage.make("Other");
+    let other = stage.changed("Other");
+    stage.carry("Notes", other.1.as_str());
+    assert!(![first.0.clone(), other.0.clone()].contains(&stage.found("Notes").dir));
+    // A new folder in its place.
+    stage.carry("Notes", first.1.as_str());
+    stage.rename("Notes", "Original");
+    stage.copy("Original", "Notes");
+    stage.carry("Notes", "somebody-elses-vault");
+    assert_ne!(stage.found("Notes").dir, first.0);
+    // Elsewhere, and without a time of its making.
+    stage.carry("Original", "somebody-elses-vault");
+    assert_ne!(stage.found("Original").dir, first.0);
+    fs::remove_dir_all(stage.at("Notes")).expect("removed");
+    stage.rename("Original", "Notes");
+    assert_eq!(stage.found("Notes").dir, first.0, "the control");
+    stage.remark(&first.0, |mark| format!("{}@-", mark.split('@').next().expect("a number")));
+    assert_ne!(stage.found("Notes").dir, first.0);
 }
 
 #[test]
