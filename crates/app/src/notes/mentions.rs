@@ -29,9 +29,11 @@ const MIN_FENCE: usize = 3;
 /// HTML, which come from elsewhere. A line counts only if it stands outside of these both as Markdown is
 /// read and as it looks, so that what somebody pasted carelessly is not the user's.
 pub(crate) fn user_authored_text(message: &str) -> String {
+    // First with the line ends as they are: the name of an attached file may have others.
+    let message = without_attachments(message);
     // Other programs end lines with other characters.
     let message = message.replace("\r\n", "\n").replace(ends_line, "\n");
-    let typed = attachment_start(&message).and_then(|at| message.get(..at)).unwrap_or(&message);
+    let typed = without_attachments(&message);
     let typed =
         forwarded_mail::forwarded_mail_start(typed).and_then(|at| typed.get(..at)).unwrap_or(typed);
     // Behind an empty line, since no message has properties: they would hide the blocks in them.
@@ -152,13 +154,18 @@ pub(crate) fn has_attachment(message: &str) -> bool {
     attachment_start(message).is_some()
 }
 
+fn without_attachments(message: &str) -> &str {
+    attachment_start(message).and_then(|at| message.get(..at)).unwrap_or(message)
+}
+
 /// Where the first attached file begins. All behind it is attached as well.
 fn attachment_start(message: &str) -> Option<usize> {
     let begins =
         |at: usize| at == 0 || message.get(..at).is_some_and(|text| text.ends_with("\n\n"));
+    // Anywhere in its paragraph: the name may look like several lines.
     let fenced = |at: usize| {
-        let below = message.get(at..).and_then(|text| text.lines().nth(1));
-        below.is_some_and(|line| fence(line).is_some())
+        let paragraph = message.get(at..).unwrap_or_default().split("\n\n").next();
+        paragraph.is_some_and(|text| text.lines().skip(1).any(|line| fence(line).is_some()))
     };
     let mut found = message.match_indices(ATTACHMENT_PREFIX).map(|(at, _)| at);
     found.find(|at| begins(*at) && fenced(*at))
@@ -395,6 +402,11 @@ mod tests {
         assert_eq!((user_authored_text(only).as_str(), has_attachment(only)), ("", true));
         let talk = "What is an Attached file: a.txt\nlike [[Alpha]]?";
         assert_eq!((user_authored_text(talk).as_str(), has_attachment(talk)), (talk, false));
+        for end in ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'] {
+            let said = format!("tidy\n\nAttached file: a{end}[[Alpha]].txt\n```\n[[Alpha]]\n```");
+            assert_eq!(user_authored_text(&said), "tidy\n", "{end:?}");
+            assert_eq!(user_authored_text(&said.replace('\n', "\r\n")), "tidy\n", "{end:?}");
+        }
         for quoted in [
             "> [[Alpha]]",
             "```\n[[Alpha]]\n```",

@@ -80,7 +80,7 @@ export function mentionNames(mentions: readonly Mention[]): string[] {
   const taken = new Set<string>();
   return mentions.map((mention) => {
     if (mention.type !== 'file') return mentionName(mention);
-    const name = mention.name.replace(/\s+/g, ' ');
+    const name = mention.name.replace(/[\s\p{Cc}]+/gu, ' ');
     let own = name;
     for (let number = 2; taken.has(own); number += 1) own = `${name} (${number})`;
     taken.add(own);

@@ -86,6 +86,15 @@ describe('the mentions of a message', () => {
     expect(sent.files.map(({ text }) => text)).toEqual(texts);
   });
 
+  it('has no sign in the name of a file that ends a line anywhere', () => {
+    const ends = ['\r', '\n', '\v', '\f', '\u0085', '\u2028', '\u2029'];
+    const names = mentionNames(
+      ends.map((end) => ({ type: 'file', name: `a${end}[[b]].txt`, text: end })),
+    );
+    const numbered = ends.map((_, at) => (at === 0 ? '' : ` (${at + 1})`));
+    expect(names).toEqual(numbered.map((number) => `a [[b]].txt${number}`));
+  });
+
   it('has one key for one thing, which a file is by its name and text', () => {
     const key = (name: string, text: string): string => mentionKey({ type: 'file', name, text });
     expect(key('a.txt', 'one')).toBe(key('a.txt', 'one'));
