@@ -716,6 +716,10 @@ id: ConversationId,
  */
 title: string, 
 /**
+ * Whether a model worded the title: it may say what a note says.
+ */
+titledByModel: boolean, 
+/**
  * Its summary, in a few sentences of a model; one that goes on may have none yet.
  */
 summary: string | null, 

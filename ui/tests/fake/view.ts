@@ -36,6 +36,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
     conversation: {
       id,
       title,
+      titledByModel: false,
       state: 'active',
       fromHub: false,
       archived: false,

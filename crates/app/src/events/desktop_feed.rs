@@ -73,6 +73,9 @@ impl App {
         let mut overview = NotificationRules::default();
         let mut folder = None;
         overview.apply_settings(&self.settings());
+        if !self.services().config.private_rules().is_empty() {
+            overview.hide_titles();
+        }
         self.load_notification_state(&mut overview).await;
         loop {
             stands.send_if_modified(|stand| {

@@ -209,6 +209,11 @@ impl NotificationRules {
         self.tray.language = settings.language;
     }
 
+    /// Shows no title from now on: no rule for privacy is known, so any note may be private.
+    pub(crate) const fn hide_titles(&mut self) {
+        self.shows_titles = false;
+    }
+
     /// Takes one event and says what the desktop is told of it.
     pub(crate) fn step(
         &mut self,
@@ -237,6 +242,9 @@ impl NotificationRules {
             AppEvent::Problem { .. } => unless_focused(true, NotificationKind::WentWrong, focus),
             AppEvent::SettingsChanged { settings, trouble } => {
                 self.apply_settings(settings);
+                if trouble.is_some() {
+                    self.hide_titles();
+                }
                 unless_focused(trouble.is_some(), NotificationKind::WentWrong, focus)
             }
             AppEvent::VaultChanged { vault } => {
@@ -290,11 +298,19 @@ impl NotificationRules {
             Some(happened) => vec![NotificationChange::News(AppNotification {
                 happened,
                 conversation: Some(row.id.clone()),
-                name: self.shows_titles.then(|| redact(&row.title).into_owned()),
+                name: self.shown_title(row),
             })],
             None if over => vec![NotificationChange::Over(row.id.clone())],
             None => Vec::new(),
         }
+    }
+}
+
+impl NotificationRules {
+    /// The title of a conversation where the user worded it. A model's may quote a note.
+    fn shown_title(&self, row: &Conversation) -> Option<String> {
+        let is_shown = self.shows_titles && !row.titled_by_model;
+        is_shown.then(|| redact(&row.title).into_owned())
     }
 }
 

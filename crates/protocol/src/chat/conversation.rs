@@ -27,6 +27,8 @@ pub struct Conversation {
     pub id: ConversationId,
     /// Its name: from the first words until it has a better one.
     pub title: String,
+    /// Whether a model worded the title: it may say what a note says.
+    pub titled_by_model: bool,
     /// Its summary, in a few sentences of a model; one that goes on may have none yet.
     pub summary: Option<String>,
     /// Whether it goes on.

@@ -135,7 +135,8 @@ async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<
 macro_rules! columns {
     () => {
         "id, title, summary, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
-         interrupted, held, working"
+         interrupted, held, working,
+         (SELECT c.named_by = 'model' FROM conversation c WHERE c.id = listed.id) AS titled_by_model"
     };
 }
 pub(crate) use columns;
@@ -279,6 +280,7 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
     Ok(Conversation {
         id: row.text("id")?,
         title: row.text("title")?,
+        titled_by_model: row.try_get("titled_by_model")?,
         summary: row.try_get("summary")?,
         state: row.enum_value("state")?,
         from_hub: row.try_get("from_hub")?,

@@ -20,6 +20,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
   return {
     id,
     title,
+    titledByModel: false,
     state: 'active',
     fromHub: false,
     archived: false,

@@ -1,6 +1,6 @@
 //! The notifications for each event.
 
-use protocol::settings::HubSettings;
+use protocol::settings::{HubSettings, SettingsProblem};
 use protocol::{ConversationState, HubStatus, Timestamp, UserError};
 use uuid::Uuid;
 
@@ -14,6 +14,7 @@ fn row() -> Conversation {
     Conversation {
         id: id(1),
         title: "Groceries".into(),
+        titled_by_model: false,
         summary: None,
         state: ConversationState::Active,
         from_hub: false,
@@ -177,6 +178,30 @@ fn a_name_is_told_without_keys_and_not_at_all_where_something_is_private() {
         matches!(heard.as_slice(), [NotificationChange::News(AppNotification { name: None, .. })]),
         "{heard:?}"
     );
+}
+
+#[test]
+fn a_title_is_not_shown_where_a_model_worded_it_or_no_rule_for_privacy_is_known() {
+    let name = |rules: &mut NotificationRules, titled_by_model| {
+        rules.step(&changed(row()), &away());
+        let asks =
+            Conversation { titled_by_model, waiting_question: Some("Which list?".into()), ..row() };
+        match rules.step(&changed(asks), &away()).as_slice() {
+            [NotificationChange::News(notice)] => notice.name.clone(),
+            other => panic!("one: {other:?}"),
+        }
+    };
+    assert_eq!(name(&mut overview(), false).as_deref(), Some("Groceries"));
+    assert_eq!(name(&mut overview(), true), None, "it may quote a note");
+    let mut unknown = overview();
+    let mut read = |trouble| {
+        unknown
+            .step(&AppEvent::SettingsChanged { settings: Settings::default(), trouble }, &away());
+        name(&mut unknown, false)
+    };
+    let damaged = SettingsProblem { message: "It is damaged.".into(), choices: Vec::new() };
+    assert_eq!(read(Some(damaged)), None);
+    assert_eq!(read(None).as_deref(), Some("Groceries"), "it is readable again");
 }
 
 #[test]
