@@ -35,7 +35,7 @@ use crate::{LinkConfig, Token, tls};
 
 /// A connection to a hub on this computer, or to any other.
 type LinkStream = Either<TcpStream, TlsStream<TcpStream>>;
-pub(crate) type WebSocket = WebSocketStream<FrameShortener<LinkStream>>;
+type WebSocket = WebSocketStream<FrameShortener<LinkStream>>;
 type DialFuture = Pin<Box<dyn Future<Output = Result<WebSocket, LinkError>> + Send>>;
 
 /// Leaving politely must not keep anyone waiting.
@@ -45,7 +45,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const KEPT_BYTES: KeptBytes = KeptBytes { first: RECEIVED_MAX, last: REFUSED_END };
 
 /// How a connection is protected.
-pub(crate) enum LinkSecurity {
+enum LinkSecurity {
     Plain,
     /// The server proves to be `host`, a name or an IP address.
     Tls {
@@ -258,7 +258,7 @@ pub(crate) fn request(url: &str, token: Option<&Token>) -> Result<Request, Box<E
     Ok(request)
 }
 
-pub(crate) async fn handshake(
+async fn handshake(
     request: Request,
     stream: TcpStream,
     over: LinkSecurity,

@@ -7,11 +7,16 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::DeliveryReport;
 use super::handshake::SEND_PATH;
 use crate::Token;
-use crate::socket::{LinkSecurity, WebSocket, handshake, request};
+use crate::socket::{request, socket_config};
+use crate::wire::FRAME_MAX;
+
+/// The largest report, in bytes: it repeats the words of one frame of a client and adds a few.
+const REPORT_MAX: usize = 2 * FRAME_MAX;
 
 /// How the user entered the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -67,13 +72,15 @@ pub async fn send(
     let lost = || SendProblem::Lost(address);
     let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
     let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
-    let (mut socket, _) =
-        handshake(request, stream, LinkSecurity::Plain).await.map_err(|error| match *error {
-            SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
-                SendProblem::Refused(address)
-            }
-            _ => lost(),
-        })?;
+    // The only frame is small: waiting to fill a packet would only delay it.
+    stream.set_nodelay(true).map_err(|_| lost())?;
+    let upgraded = client_async_with_config(request, stream, Some(socket_config(REPORT_MAX))).await;
+    let (mut socket, _) = upgraded.map_err(|error| match error {
+        SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
+            SendProblem::Refused(address)
+        }
+        _ => lost(),
+    })?;
     let outgoing = SendRequest { text: text.into(), input_method: how };
     let frame = serde_json::to_string(&outgoing).map_err(|_| lost())?;
     socket.send(Message::text(frame)).await.map_err(|_| lost())?;
@@ -83,7 +90,7 @@ pub async fn send(
 /// The progress of a text, in order.
 #[derive(Debug)]
 pub struct DeliveryReports {
-    socket: WebSocket,
+    socket: WebSocketStream<TcpStream>,
     address: SocketAddr,
     wait: ReportsWanted,
     over: bool,
