@@ -25,6 +25,7 @@ mod sleep_detector;
 mod socket;
 mod state_machine;
 mod tls;
+mod websocket;
 mod wire;
 
 pub use config::{ConfigProblem, LinkConfig, Token};

@@ -13,16 +13,13 @@ use futures_util::{FutureExt, SinkExt, StreamExt};
 use http::header;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::error::{Error, UrlError};
 use tokio_tungstenite::tungstenite::handshake::client::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use tokio_util::either::Either;
@@ -30,8 +27,9 @@ use tokio_util::either::Either;
 use self::frame_shortener::{FrameShortener, KeptBytes};
 use crate::endpoint::Endpoint;
 use crate::link_error::LinkError;
-use crate::wire::{FRAME_MAX, RECEIVED_MAX, REFUSED_END};
-use crate::{LinkConfig, Token, tls};
+use crate::websocket::{close_frame, close_gracefully, socket_config, upgrade_request};
+use crate::wire::{RECEIVED_MAX, REFUSED_END};
+use crate::{LinkConfig, tls};
 
 /// A connection to a hub on this computer, or to any other.
 type LinkStream = Either<TcpStream, TlsStream<TcpStream>>;
@@ -199,34 +197,10 @@ const fn is_reset(problem: &tokio_tungstenite::tungstenite::error::ProtocolError
     matches!(problem, ProtocolError::ResetWithoutClosingHandshake)
 }
 
-/// Sends a close frame and reads on until the other side has closed too.
-pub(crate) async fn close_gracefully<S>(socket: &mut WebSocketStream<S>, code: CloseCode)
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    if socket.send(close_frame(code)).await.is_ok() {
-        while let Some(Ok(_)) = socket.next().await {}
-    }
-}
-
-fn close_frame(code: CloseCode) -> Message {
-    Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::default() }))
-}
-
-/// The bounds of a socket that takes frames of at most `received` bytes.
-pub(crate) fn socket_config(received: usize) -> WebSocketConfig {
-    WebSocketConfig::default()
-        .read_buffer_size(16 << 10)
-        .write_buffer_size(16 << 10)
-        .max_write_buffer_size(2 * FRAME_MAX)
-        .max_message_size(Some(received))
-        .max_frame_size(Some(received))
-}
-
 /// Opens a socket without deadline: the machine has one. No redirect is followed.
 async fn open(config: LinkConfig) -> Result<WebSocket, LinkError> {
     let url = config.endpoint.url(&config.path);
-    let request = request(&url, config.token.as_ref()).map_err(|_| LinkError::NotAHub)?;
+    let request = upgrade_request(&url, config.token.as_ref()).map_err(|_| LinkError::NotAHub)?;
     let (connected, over) = match &config.endpoint {
         Endpoint::Plain(address) => {
             let connected = TcpStream::connect(address).await;
@@ -247,15 +221,6 @@ async fn open(config: LinkConfig) -> Result<WebSocket, LinkError> {
         return Err(LinkError::NotAHub);
     }
     Ok(socket)
-}
-
-/// An upgrade request for `url`, which carries the token in a header and in no other place.
-pub(crate) fn request(url: &str, token: Option<&Token>) -> Result<Request, Box<Error>> {
-    let mut request = url.into_client_request()?;
-    if let Some(token) = token {
-        request.headers_mut().insert(header::AUTHORIZATION, token.header().clone());
-    }
-    Ok(request)
 }
 
 async fn handshake(

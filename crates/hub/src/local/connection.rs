@@ -13,7 +13,7 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
 use super::handshake::{HandshakeCheck, SocketCapacity, SocketPurpose};
 use crate::Token;
-use crate::socket::{close_gracefully, socket_config};
+use crate::websocket::{close_gracefully, socket_config};
 use crate::wire::FRAME_MAX;
 
 type PeerSocket = WebSocketStream<TcpStream>;

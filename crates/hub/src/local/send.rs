@@ -12,7 +12,7 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::DeliveryReport;
 use super::handshake::SEND_PATH;
 use crate::Token;
-use crate::socket::{request, socket_config};
+use crate::websocket::{socket_config, upgrade_request};
 use crate::wire::FRAME_MAX;
 
 /// The largest report, in bytes: it repeats the words of one frame of a client and adds a few.
@@ -70,7 +70,8 @@ pub async fn send(
     reports: ReportsWanted,
 ) -> Result<DeliveryReports, SendProblem> {
     let lost = || SendProblem::Lost(address);
-    let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
+    let url = format!("ws://{address}{SEND_PATH}");
+    let request = upgrade_request(&url, token).map_err(|_| lost())?;
     let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
     // The only frame is small: waiting to fill a packet would only delay it.
     stream.set_nodelay(true).map_err(|_| lost())?;

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocket};
 
 use super::*;
-use crate::socket::socket_config;
+use crate::websocket::socket_config;
 
 const ANSWER: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
 const PING: &[u8] = b"p";
