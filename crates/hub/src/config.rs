@@ -100,9 +100,10 @@ impl Token {
         &self.0
     }
 
-    /// Takes the same time wherever the first difference stands, so that it cannot be guessed
-    /// byte by byte.
-    pub(crate) fn matches(&self, presented: &HeaderValue) -> bool {
+    /// Whether an `Authorization` header presents this token. Takes the same time wherever the first
+    /// difference stands, so that it cannot be guessed byte by byte.
+    #[must_use]
+    pub fn matches(&self, presented: &HeaderValue) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), presented.as_bytes());
         let differing = ours.iter().zip(theirs).fold(0, |seen, (a, b)| seen | (a ^ b));
         ours.len() == theirs.len() && differing == 0
@@ -142,7 +143,7 @@ pub enum ConfigProblem {
 }
 
 /// Whether `name` is `^[a-zA-Z][a-zA-Z0-9_-]*$` and at most 64 long.
-pub(crate) fn check_name(name: &str) -> Result<(), ConfigProblem> {
+pub fn check_name(name: &str) -> Result<(), ConfigProblem> {
     let sound = name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
         && name.len() <= NAME_MAX;
@@ -150,7 +151,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), ConfigProblem> {
 }
 
 /// Whether `description` is not blank and at most 1024 UTF-16 units long.
-pub(crate) fn check_description(description: &str) -> Result<(), ConfigProblem> {
+pub fn check_description(description: &str) -> Result<(), ConfigProblem> {
     if description.trim().is_empty() {
         return Err(ConfigProblem::DescriptionBlank);
     }

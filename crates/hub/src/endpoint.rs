@@ -74,7 +74,8 @@ impl fmt::Display for Endpoint {
 
 /// The IP address of `host`, if that is surely on this computer. No name is ever resolved: a
 /// resolver can lie.
-pub(crate) fn loopback_ip(host: &str) -> Option<IpAddr> {
+#[must_use]
+pub fn loopback_ip(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());
     }

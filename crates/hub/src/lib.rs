@@ -4,6 +4,8 @@
 //! description are sound; it reports its state and each message as a [`HubEvent`]; and it acknowledges a message only when
 //! the [`Receipt`] is given back. The purpose of a message, and where it is kept, are not known here.
 //!
+//! [`wire`] has the frames of the protocol and [`websocket`] the bounds of its sockets, for the server's side too.
+//!
 //! ```
 //! use hub::LinkConfig;
 //!
@@ -25,11 +27,12 @@ mod sleep_detector;
 mod socket;
 mod state_machine;
 mod tls;
-mod websocket;
-mod wire;
+pub mod websocket;
+pub mod wire;
 
-pub use config::{ConfigProblem, LinkConfig, Token};
+pub use config::{ConfigProblem, LinkConfig, Token, check_description, check_name};
 pub use driver::{start, start_timed};
+pub use endpoint::loopback_ip;
 pub use handle::{HubEvent, HubHandle, IncomingMessage, NotOnline, Receipt};
 pub use response::{HubResponse, Priority};
 pub use state_machine::LinkTiming;

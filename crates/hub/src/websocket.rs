@@ -14,8 +14,9 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use crate::Token;
 use crate::wire::FRAME_MAX;
 
-/// An upgrade request for `url`, which carries the token in a header and in no other place.
-pub(crate) fn upgrade_request(url: &str, token: Option<&Token>) -> Result<Request, Box<Error>> {
+/// An upgrade request for `url`, which carries the token in a header and in no other place. `Err` for a URL that cannot
+/// be read or names no host.
+pub fn upgrade_request(url: &str, token: Option<&Token>) -> Result<Request, Box<Error>> {
     let mut request = url.into_client_request()?;
     if let Some(token) = token {
         request.headers_mut().insert(header::AUTHORIZATION, token.header().clone());
@@ -23,8 +24,10 @@ pub(crate) fn upgrade_request(url: &str, token: Option<&Token>) -> Result<Reques
     Ok(request)
 }
 
-/// The bounds of a socket that takes frames of at most `received` bytes.
-pub(crate) fn socket_config(received: usize) -> WebSocketConfig {
+/// The bounds of a socket that takes frames and messages of at most `received` bytes. Frames that wait to be written
+/// have room for twice [`FRAME_MAX`].
+#[must_use]
+pub fn socket_config(received: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(16 << 10)
         .write_buffer_size(16 << 10)
@@ -33,8 +36,9 @@ pub(crate) fn socket_config(received: usize) -> WebSocketConfig {
         .max_frame_size(Some(received))
 }
 
-/// Sends a close frame and reads on until the other side has closed too.
-pub(crate) async fn close_gracefully<S>(socket: &mut WebSocketStream<S>, code: CloseCode)
+/// Sends a close frame and reads on until the other side has closed too. That may never happen: the caller sets the
+/// deadline.
+pub async fn close_gracefully<S>(socket: &mut WebSocketStream<S>, code: CloseCode)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

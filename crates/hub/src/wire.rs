@@ -1,7 +1,7 @@
 //! The frames of the hub's protocol: JSON text, `{ "type": string, "payload": object }`.
 //!
-//! A key without a value is omitted, never `null`. An unreadable frame is [`InvalidFrame`]: to be
-//! counted and dropped, whatever it is.
+//! A key without a value is omitted, never `null`. A frame that cannot be read is to be dropped, whatever it is. A hub
+//! reads [`ToHub`] and writes [`FromHub`], a client does the opposite.
 
 use protocol::Origin;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,8 +13,8 @@ mod lenient_values;
 mod long_frame;
 mod surrogates;
 
-/// The largest frame that we send, in bytes.
-pub(crate) const FRAME_MAX: usize = 1 << 20;
+/// The largest frame that a client sends and a hub takes, in bytes.
+pub const FRAME_MAX: usize = 1 << 20;
 /// The largest message that we take, in bytes: a note has room for 10 MiB, and the message goes into the inbox note.
 pub(crate) const RECEIVED_MAX: usize = 8 << 20;
 /// Of a larger message, which is refused by its id, only this much of the end is read besides [`RECEIVED_MAX`] of the
@@ -25,42 +25,60 @@ const ID_MAX: usize = 256;
 /// A frame from a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-pub(crate) enum ToHub {
+pub enum ToHub {
+    /// The first frame of a client. The hub answers it with [`FromHub::RegistrationResponse`].
     Registration(Registration),
+    /// One of possibly several answers to a message.
     Response(ResponseFrame),
 }
 
+/// A client's request for a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Registration {
-    pub(crate) name: String,
-    pub(crate) description: String,
+pub struct Registration {
+    /// Unchecked, see [`check_name`](crate::check_name).
+    pub name: String,
+    /// Unchecked, see [`check_description`](crate::check_description).
+    pub description: String,
+    /// The version of the client's program.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub(crate) version: Option<String>,
+    pub version: Option<String>,
+    /// Optional parts of the protocol that the client knows.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub(crate) capabilities: Option<Vec<String>>,
+    pub capabilities: Option<Vec<String>>,
 }
 
+/// An answer of a client, with the message it is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ResponseFrame {
-    pub(crate) message_id: String,
+pub struct ResponseFrame {
+    /// The hub's id of the message, as the client got it.
+    pub message_id: String,
+    /// Flattened: its `type` and `payload` stand beside the id.
     #[serde(flatten)]
-    pub(crate) answer: ResponsePayload,
+    pub answer: ResponsePayload,
 }
 
+/// The three kinds of answers to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum ResponsePayload {
+pub enum ResponsePayload {
+    /// The client has stored the message.
     Ack {},
+    /// The client cannot take the message; the hub tries other clients.
     Reject {
+        /// Shown to the user in the end.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// Text for the user. With neither a title nor a body the hub drops it.
     Notification {
+        /// One line above the body.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         title: Option<String>,
+        /// The text below the title.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         body: Option<String>,
+        /// [`Priority::Normal`] if it is missing.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         priority: Option<Priority>,
     },
@@ -69,41 +87,52 @@ pub(crate) enum ResponsePayload {
 /// A frame from the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-pub(crate) enum FromHub {
+pub enum FromHub {
+    /// The answer to [`ToHub::Registration`].
     RegistrationResponse(RegistrationResponse),
+    /// Text of the user. The client answers it with [`ToHub::Response`].
     Message(MessageFrame),
 }
 
+/// Whether a client has the name that it asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RegistrationResponse {
-    pub(crate) success: bool,
+pub struct RegistrationResponse {
+    /// If `false`, the hub sends no messages over this socket.
+    pub success: bool,
+    /// The hub's own name for the socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) client_id: Option<String>,
+    pub client_id: Option<String>,
+    /// The reason of a failure, such as `DUPLICATE_NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) code: Option<String>,
+    pub code: Option<String>,
+    /// A sentence in the language of the hub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) message: Option<String>,
+    pub message: Option<String>,
 }
 
 /// Of a message only id and text must be what they should; the rest may be anything or missing, and only what is
 /// of use is kept of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct MessageFrame {
-    pub(crate) id: String,
-    pub(crate) text: String,
+pub struct MessageFrame {
+    /// Not empty, without control characters, at most 256 bytes, or clients ignore the message.
+    pub id: String,
+    /// The words of the user; clients reject blank ones.
+    pub text: String,
+    /// When the user sent it, in RFC 3339; anything but a string is read as `null`.
     #[serde(
         default,
         deserialize_with = "lenient_values::string_or_null",
         skip_serializing_if = "Value::is_null"
     )]
-    pub(crate) timestamp: Value,
+    pub timestamp: Value,
+    /// An object; of it, only `inputMethod` (`voice` or `text`) is read.
     #[serde(
         default,
         deserialize_with = "lenient_values::input_method",
         skip_serializing_if = "Value::is_null"
     )]
-    pub(crate) metadata: Value,
+    pub metadata: Value,
 }
 
 /// A frame from the hub, checked.
@@ -190,7 +219,8 @@ impl ToHub {
 
 impl FromHub {
     /// The frame's text.
-    pub(crate) fn to_json(&self) -> String {
+    #[must_use]
+    pub fn to_json(&self) -> String {
         to_json(self)
     }
 }
