@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use hub::local::{
+use hub_server::{
     DeliveryReport, HubNotification, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, send,
 };
 use tokio::sync::broadcast::error::RecvError;

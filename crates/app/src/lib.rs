@@ -35,7 +35,6 @@ mod support;
 mod vault_session;
 mod workspace;
 
-pub use ::hub::{Token as HubToken, local as local_hub};
 pub use adapters::ledger::StoreLedger;
 pub use app::{App, Fallback};
 pub use chat::export::{ExistingFile, ExportJob, export};

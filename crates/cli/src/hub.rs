@@ -4,8 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use app::local_hub::{self, DeliveryReport, InputMethod, LocalHub, LocalHubEvent, ReportsWanted};
 use clap::{Args, Subcommand};
+use hub_server::{
+    DeliveryReport, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, SendProblem, Token,
+};
 use protocol::UserError;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +43,7 @@ impl HubEndpointArgs {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
     }
 
-    fn token(&self) -> Result<Option<app::HubToken>, UserError> {
+    fn token(&self) -> Result<Option<Token>, UserError> {
         if self.token.is_some() {
             return Err(UserError::other(
                 "A token on the command line can be read by every program on this computer. Set \
@@ -138,10 +140,10 @@ async fn send(
     how: InputMethod,
     wait: ReportsWanted,
 ) -> Result<ExitCode, UserError> {
-    let told = |problem: local_hub::SendProblem| UserError::other(problem.to_string());
+    let told = |problem: SendProblem| UserError::other(problem.to_string());
     let token = endpoint.token()?;
     let mut reports =
-        local_hub::send(endpoint.address(), token.as_ref(), text, how, wait).await.map_err(told)?;
+        hub_server::send(endpoint.address(), token.as_ref(), text, how, wait).await.map_err(told)?;
     let mut code = ExitCode::SUCCESS;
     while let Some(report) = reports.next().await {
         match report.map_err(told)? {

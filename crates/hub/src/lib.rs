@@ -1,4 +1,4 @@
-//! The link to a message hub, a client that reconnects automatically, and a small local hub.
+//! The link to a message hub: a client that reconnects automatically.
 //!
 //! [`start`] runs the link as one task. It connects only with a [`LinkConfig`], which proves that URL, name and
 //! description are sound; it reports its state and each message as a [`HubEvent`]; and it acknowledges a message only when
@@ -21,7 +21,6 @@ mod driver;
 mod endpoint;
 mod handle;
 mod link_error;
-pub mod local;
 mod response;
 mod sleep_detector;
 mod socket;

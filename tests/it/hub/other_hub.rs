@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hub::Token;
-use hub::local::LocalHub;
+use hub_server::LocalHub;
 use protocol::hub::approval::ApprovalDecision;
 use protocol::request::KeyStorage;
 use protocol::{AppEvent, HubState, Settings};

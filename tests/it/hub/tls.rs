@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use hub::Token;
-use hub::local::LocalHub;
+use hub_server::LocalHub;
 use protocol::request::KeyStorage;
 use protocol::{AppEvent, ErrorCode, HubState};
 use secrecy::SecretString;

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use hub::local::{DeliveryReport, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, send};
+use hub_server::{DeliveryReport, InputMethod, LocalHub, LocalHubEvent, ReportsWanted, send};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

@@ -48,7 +48,6 @@ const files: Readonly<Record<string, readonly string[]>> = {
   'the hub': [
     'crates/app/src/hub/outbox.rs',
     'crates/hub/src/handle.rs',
-    'crates/hub/src/local/',
     'crates/hub/src/wire.rs',
     'crates/hub/src/wire/',
   ],

@@ -1,6 +1,5 @@
-//! Fixtures of the tests: a running link, a running local hub, and a hub that can misbehave.
+//! Fixtures of the tests: a running link, and a hub that can misbehave.
 
-mod running_hub;
 mod running_link;
 
 use std::net::SocketAddr;
@@ -15,9 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::accept_async;
 use tokio_tungstenite::tungstenite::Message;
 
-pub(crate) use running_hub::RunningHub;
 pub(crate) use running_link::{
-    RunningLink, ServerSocket, any_local_port, close_code, config, named, within_timeout,
+    RunningLink, ServerSocket, any_local_port, close_code, config, within_timeout,
 };
 
 impl RunningLink {

@@ -1,13 +1,9 @@
-//! The link and the local hub over real sockets on loopback.
+//! The link over real sockets on loopback.
 
 #[cfg(test)]
 mod bad_handshakes;
 #[cfg(test)]
 mod fixtures;
-#[cfg(test)]
-mod link_and_local_hub;
-#[cfg(test)]
-mod local_hub;
 #[cfg(all(test, target_os = "linux"))]
 mod message_memory;
 #[cfg(test)]

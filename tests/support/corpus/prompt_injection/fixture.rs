@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::{App, DataDir};
-use hub::local::LocalHubEvent;
+use hub_server::LocalHubEvent;
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::request::SendMessageRequest;

@@ -1,8 +1,7 @@
 //! Events of the hub, for programs that watch it, and reports for senders.
 
+use hub::Priority;
 use serde::{Deserialize, Serialize};
-
-use crate::Priority;
 
 /// Events of clients and of the hub, for a terminal or a test to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]

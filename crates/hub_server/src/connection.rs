@@ -4,6 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
+use hub::Token;
+use hub::websocket::{close_gracefully, socket_config};
+use hub::wire::FRAME_MAX;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, Interval, interval_at, timeout};
@@ -11,10 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
-use super::handshake::{HandshakeCheck, SocketCapacity, SocketPurpose};
-use crate::Token;
-use crate::websocket::{close_gracefully, socket_config};
-use crate::wire::FRAME_MAX;
+use crate::handshake::{HandshakeCheck, SocketCapacity, SocketPurpose};
 
 type PeerSocket = WebSocketStream<TcpStream>;
 
@@ -25,20 +25,20 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The hub's commands for a line. When the hub drops it, it leaves with 1001.
 #[derive(Debug)]
-pub(super) enum ToConnection {
+pub(crate) enum ToConnection {
     Text(String),
     Leave(CloseCode),
 }
 
 /// News of a line.
 #[derive(Debug)]
-pub(super) struct FromConnection {
-    pub(super) line: u64,
-    pub(super) event: ConnectionEvent,
+pub(crate) struct FromConnection {
+    pub(crate) line: u64,
+    pub(crate) event: ConnectionEvent,
 }
 
 #[derive(Debug)]
-pub(super) enum ConnectionEvent {
+pub(crate) enum ConnectionEvent {
     Opened { purpose: SocketPurpose, to_line: mpsc::Sender<ToConnection> },
     Client(String),
     Sender(String),
@@ -46,15 +46,15 @@ pub(super) enum ConnectionEvent {
 }
 
 /// A connection that was accepted, with all it needs to serve itself.
-pub(super) struct HubConnection {
-    pub(super) id: u64,
-    pub(super) peer: SocketAddr,
+pub(crate) struct HubConnection {
+    pub(crate) id: u64,
+    pub(crate) peer: SocketAddr,
     /// Held while the line lives; `None` when the house was full.
-    pub(super) slot: Option<OwnedSemaphorePermit>,
-    pub(super) token: Option<Token>,
-    pub(super) handshake: Duration,
-    pub(super) ping_every: Duration,
-    pub(super) to_hub: mpsc::Sender<FromConnection>,
+    pub(crate) slot: Option<OwnedSemaphorePermit>,
+    pub(crate) token: Option<Token>,
+    pub(crate) handshake: Duration,
+    pub(crate) ping_every: Duration,
+    pub(crate) to_hub: mpsc::Sender<FromConnection>,
 }
 
 /// How a line ends.
@@ -68,7 +68,7 @@ enum ConnectionEnd {
 }
 
 impl HubConnection {
-    pub(super) async fn run(self, stream: TcpStream) {
+    pub(crate) async fn run(self, stream: TcpStream) {
         let mut purpose = SocketPurpose::Client;
         let opened = timeout(self.handshake, self.upgrade(stream, &mut purpose)).await;
         let Ok(Some(mut socket)) = opened else { return };

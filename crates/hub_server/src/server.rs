@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub::Token;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio::task::JoinSet;
@@ -13,12 +14,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{ConnectionEvent, FromConnection, HubConnection, ToConnection};
-use super::handshake::SocketPurpose;
-use super::state::{HubAction, LocalHubState};
-use super::throttle::NotificationThrottle;
-use super::{LocalHubEvent, LocalHubLimits};
-use crate::Token;
+use crate::connection::{ConnectionEvent, FromConnection, HubConnection, ToConnection};
+use crate::handshake::SocketPurpose;
+use crate::state::{HubAction, LocalHubState};
+use crate::throttle::NotificationThrottle;
+use crate::{LocalHubEvent, LocalHubLimits};
 
 const EVENT_CAPACITY: usize = 256;
 /// The time that the connections have to end when the hub stops.
@@ -26,7 +26,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Everything a running hub owns.
-pub(super) struct LocalHubServer {
+pub(crate) struct LocalHubServer {
     state: LocalHubState,
     throttle: NotificationThrottle,
     connections: HashMap<u64, mpsc::Sender<ToConnection>>,
@@ -42,7 +42,7 @@ pub(super) struct LocalHubServer {
 }
 
 impl LocalHubServer {
-    pub(super) fn new(
+    pub(crate) fn new(
         token: Option<Token>,
         rules: LocalHubLimits,
         seen: broadcast::Sender<LocalHubEvent>,
@@ -65,7 +65,7 @@ impl LocalHubServer {
     }
 
     /// Waits for one thing to happen and does what follows from it.
-    pub(super) async fn step(
+    pub(crate) async fn step(
         &mut self,
         listener: &TcpListener,
         cancel: &CancellationToken,
@@ -165,7 +165,7 @@ impl LocalHubServer {
     }
 
     /// Lines that lose their sender leave with 1001.
-    pub(super) async fn shut_down(mut self) {
+    pub(crate) async fn shut_down(mut self) {
         self.connections.clear();
         self.from_connections.close();
         let all = async { while self.tasks.join_next().await.is_some() {} };

@@ -217,7 +217,7 @@ fn a_notification_reaches_the_sender_and_the_screen_unless_it_is_empty() {
     let notice = HubNotification {
         title: "Notes".into(),
         body: "Done.".into(),
-        priority: crate::Priority::High,
+        priority: hub::Priority::High,
     };
     assert!(acts.contains(&HubAction::Show(notice.clone())));
     let report = DeliveryReport::Notified { by: "Notes".into(), notice };

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use hub::local::{
+use hub::{HubResponse, LinkTiming, NotOnline, Priority, Token};
+use hub_server::{
     DeliveryReport, HubNotification, InputMethod, LocalHubEvent, LocalHubLimits, ReportsWanted,
 };
-use hub::{HubResponse, LinkTiming, NotOnline, Priority, Token};
 use protocol::{HubState, Origin};
 
 use crate::fixtures::{RunningHub, RunningLink, any_local_port, config, named, within_timeout};
@@ -17,7 +17,7 @@ async fn a_spoken_text_comes_in_is_acked_and_answered() {
     link.wait_for_state(HubState::Online).await;
     let (text, how) = ("remember milk", InputMethod::Voice);
     let mut reports =
-        hub::local::send(hub.address, None, text, how, ReportsWanted::Responses).await.unwrap();
+        hub_server::send(hub.address, None, text, how, ReportsWanted::Responses).await.unwrap();
 
     let message = link.message().await;
     assert_eq!((message.text.as_str(), message.origin), (text, Origin::HubVoice));
@@ -57,7 +57,7 @@ async fn a_rejected_message_reaches_the_other_client_with_its_reason_told() {
     tasks.wait_for_state(HubState::Online).await;
     let how = InputMethod::Text;
     let mut reports =
-        hub::local::send(hub.address, None, "notes: buy milk", how, ReportsWanted::Responses)
+        hub_server::send(hub.address, None, "notes: buy milk", how, ReportsWanted::Responses)
             .await
             .unwrap();
     notes.message().await.receipt.reject("The disk is full.");
@@ -182,9 +182,9 @@ async fn a_hub_with_a_token_lets_only_those_in_who_have_it() {
     link.wait_for_state(HubState::Online).await;
 
     let (how, wait) = (InputMethod::Text, ReportsWanted::Delivery);
-    let refused = hub::local::send(hub.address, None, "hi", how, wait).await;
-    assert!(matches!(refused, Err(hub::local::SendProblem::Refused(_))));
-    let mut reports = hub::local::send(hub.address, Some(&token), "hi", how, wait).await.unwrap();
+    let refused = hub_server::send(hub.address, None, "hi", how, wait).await;
+    assert!(matches!(refused, Err(hub_server::SendProblem::Refused(_))));
+    let mut reports = hub_server::send(hub.address, Some(&token), "hi", how, wait).await.unwrap();
     assert!(matches!(
         within_timeout(reports.next()).await,
         Some(Ok(DeliveryReport::Delivered { .. }))

@@ -3,17 +3,17 @@
 use std::net::SocketAddr;
 
 use futures_util::{SinkExt, StreamExt};
+use hub::Token;
+use hub::websocket::{socket_config, upgrade_request};
+use hub::wire::FRAME_MAX;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::DeliveryReport;
-use super::handshake::SEND_PATH;
-use crate::Token;
-use crate::websocket::{socket_config, upgrade_request};
-use crate::wire::FRAME_MAX;
+use crate::DeliveryReport;
+use crate::handshake::SEND_PATH;
 
 /// The largest report, in bytes: it repeats the words of one frame of a client and adds a few.
 const REPORT_MAX: usize = 2 * FRAME_MAX;
@@ -55,9 +55,9 @@ pub enum SendProblem {
 /// The one message of a sender.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SendRequest {
-    pub(super) text: String,
-    pub(super) input_method: InputMethod,
+pub(crate) struct SendRequest {
+    pub(crate) text: String,
+    pub(crate) input_method: InputMethod,
 }
 
 /// Gives `text` to the hub at `address`, which passes it on: to its only client, or with several

@@ -1,7 +1,34 @@
-//! A small hub for people without one, and for every test: it speaks the same protocol.
+//! A small message hub on this computer, for people without one and for tests. It speaks the protocol of [`hub::wire`].
 //!
-//! One task owns the board, which knows who is registered and what was delivered to
-//! whom; each socket is a line with a task of its own, in a set that [`LocalHub::run`] joins.
+//! [`LocalHub`] serves clients, such as [`hub::start`], and senders, such as [`send()`]. It takes programs of this computer
+//! only, no browser, and with a token only those that present it. It stores nothing: a message that no client takes is
+//! dropped, and its sender is told.
+//!
+//! One task owns the `state`, which decides without IO; each socket is a `connection` with a task of its own, in a set
+//! that [`LocalHub::run`] joins.
+//!
+//! ```
+//! use hub_server::{DeliveryReport, InputMethod, LocalHub, ReportsWanted, send};
+//! use tokio::task::JoinSet;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let hub = LocalHub::bind(([127, 0, 0, 1], 0).into(), None).await?;
+//! let (address, cancel) = (hub.address(), CancellationToken::new());
+//! let mut tasks = JoinSet::new();
+//! tasks.spawn(hub.run(cancel.clone()));
+//!
+//! // No client is connected, so nobody takes the text.
+//! let (how, wait) = (InputMethod::Text, ReportsWanted::Responses);
+//! let report = send(address, None, "buy milk", how, wait).await?.next().await;
+//! assert!(matches!(report, Some(Ok(DeliveryReport::Undelivered { .. }))));
+//!
+//! cancel.cancel();
+//! while tasks.join_next().await.is_some() {}
+//! # Ok(())
+//! # }
+//! ```
 
 mod connection;
 mod event;
@@ -20,9 +47,9 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use self::server::LocalHubServer;
-use crate::Token;
 
 pub use event::{DeliveryReport, HubNotification, LocalHubEvent};
+pub use hub::Token;
 pub use limits::LocalHubLimits;
 pub use send::{DeliveryReports, InputMethod, ReportsWanted, SendProblem, send};
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use hub::local::{
+use hub::{LinkTiming, Token};
+use hub_server::{
     DeliveryReport, InputMethod, LocalHubEvent, LocalHubLimits, ReportsWanted, SendProblem,
 };
-use hub::{LinkTiming, Token};
 use protocol::HubState;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -147,7 +147,7 @@ async fn silence_is_a_rejection_and_the_next_client_is_asked() {
     notes.wait_for_state(HubState::Online).await;
     tasks.wait_for_state(HubState::Online).await;
     let (how, wait) = (InputMethod::Text, ReportsWanted::Responses);
-    let mut reports = hub::local::send(hub.address, None, "Notes: hi", how, wait).await.unwrap();
+    let mut reports = hub_server::send(hub.address, None, "Notes: hi", how, wait).await.unwrap();
     let first = notes.message().await;
     let second = tasks.message().await;
     assert_eq!(first.text, second.text);
@@ -173,14 +173,14 @@ async fn a_sender_is_told_when_there_is_no_hub_and_when_there_is_no_client() {
     let hub = RunningHub::start().await;
     let address = hub.address;
     let (how, wait) = (InputMethod::Text, ReportsWanted::Responses);
-    let mut reports = hub::local::send(address, None, "hi", how, wait).await.unwrap();
+    let mut reports = hub_server::send(address, None, "hi", how, wait).await.unwrap();
     assert!(matches!(
         within_timeout(reports.next()).await,
         Some(Ok(DeliveryReport::Undelivered { .. }))
     ));
     assert!(within_timeout(reports.next()).await.is_none());
     hub.stop().await;
-    let problem = hub::local::send(address, None, "hi", how, wait).await.err().unwrap();
+    let problem = hub_server::send(address, None, "hi", how, wait).await.err().unwrap();
     assert!(matches!(problem, SendProblem::NoHub(_)), "{problem}");
 }
 
@@ -190,7 +190,7 @@ async fn notifications_are_shown_without_markup() {
     let mut link = RunningLink::start_timed(Some(config(hub.address)), LinkTiming::default());
     link.wait_for_state(HubState::Online).await;
     let (how, wait) = (InputMethod::Text, ReportsWanted::Delivery);
-    hub::local::send(hub.address, None, "hi", how, wait).await.unwrap();
+    hub_server::send(hub.address, None, "hi", how, wait).await.unwrap();
     let message = link.message().await;
     let note = hub::HubResponse::Notification {
         message_id: message.id,

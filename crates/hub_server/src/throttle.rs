@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{HubNotification, LocalHubLimits};
+use crate::{HubNotification, LocalHubLimits};
 
 const MAX_SHOWN_PER_WINDOW: usize = 10;
 const MAX_QUEUED: usize = 100;
 
 /// Queued notifications, and when the last ones were shown.
 #[derive(Debug)]
-pub(super) struct NotificationThrottle {
+pub(crate) struct NotificationThrottle {
     gap: Duration,
     merge: Duration,
     window: Duration,
@@ -19,7 +19,7 @@ pub(super) struct NotificationThrottle {
 }
 
 impl NotificationThrottle {
-    pub(super) const fn new(rules: &LocalHubLimits) -> Self {
+    pub(crate) const fn new(rules: &LocalHubLimits) -> Self {
         Self {
             gap: rules.notice_gap,
             merge: rules.notice_merge,
@@ -30,7 +30,7 @@ impl NotificationThrottle {
     }
 
     /// Takes a notification. The second with a title that is queued or was just shown is lost.
-    pub(super) fn offer(&mut self, now: Duration, notice: HubNotification) {
+    pub(crate) fn offer(&mut self, now: Duration, notice: HubNotification) {
         let (title, body) = (without_markup(&notice.title), without_markup(&notice.body));
         let waits = self.queue.iter().any(|other| other.title == title);
         let just_shown =
@@ -41,7 +41,7 @@ impl NotificationThrottle {
     }
 
     /// When the next one may be shown, if any waits.
-    pub(super) fn next_due(&self) -> Option<Duration> {
+    pub(crate) fn next_due(&self) -> Option<Duration> {
         self.queue.front()?;
         let after_last = self.shown.back().map_or(Duration::ZERO, |(at, _)| *at + self.gap);
         let after_window = match self.shown.front() {
@@ -52,7 +52,7 @@ impl NotificationThrottle {
     }
 
     /// The next one to show, if its time has come.
-    pub(super) fn take_due(&mut self, now: Duration) -> Option<HubNotification> {
+    pub(crate) fn take_due(&mut self, now: Duration) -> Option<HubNotification> {
         self.next_due().filter(|due| *due <= now)?;
         let notice = self.queue.pop_front()?;
         self.shown.push_back((now, notice.title.clone()));
@@ -77,8 +77,9 @@ fn without_markup(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hub::Priority;
+
     use super::*;
-    use crate::Priority;
 
     fn notice(title: &str) -> HubNotification {
         HubNotification { title: title.into(), body: "b".into(), priority: Priority::Normal }

@@ -1,19 +1,17 @@
 //! Accepts programs of this computer, no browser, and only with the token if there is one.
 
 use http::{HeaderMap, StatusCode, header};
+use hub::{Token, loopback_ip};
 use tokio_tungstenite::tungstenite::handshake::server::{
     Callback, ErrorResponse, Request, Response,
 };
 
-use crate::Token;
-use crate::endpoint::loopback_ip;
-
 /// The path of those who send a text to the clients, as the hub's voice would.
-pub(super) const SEND_PATH: &str = "/send";
+pub(crate) const SEND_PATH: &str = "/send";
 
 /// The purpose of a socket, by its request path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SocketPurpose {
+pub(crate) enum SocketPurpose {
     /// Registers and gets messages.
     Client,
     /// Gives a text to be delivered.
@@ -22,17 +20,17 @@ pub(super) enum SocketPurpose {
 
 /// Whether there was a place left when the socket came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SocketCapacity {
+pub(crate) enum SocketCapacity {
     Free,
     Full,
 }
 
 /// Checks one upgrade request.
-pub(super) struct HandshakeCheck<'a> {
-    pub(super) peer: std::net::IpAddr,
-    pub(super) room: SocketCapacity,
-    pub(super) token: Option<&'a Token>,
-    pub(super) purpose: &'a mut SocketPurpose,
+pub(crate) struct HandshakeCheck<'a> {
+    pub(crate) peer: std::net::IpAddr,
+    pub(crate) room: SocketCapacity,
+    pub(crate) token: Option<&'a Token>,
+    pub(crate) purpose: &'a mut SocketPurpose,
 }
 
 impl HandshakeCheck<'_> {

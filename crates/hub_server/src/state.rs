@@ -4,23 +4,23 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use uuid::Uuid;
-
-use super::send::{InputMethod, SendRequest};
-use super::{DeliveryReport, HubNotification, LocalHubEvent};
-use crate::config::{check_description, check_name};
-use crate::wire::{
+use hub::wire::{
     FromHub, MessageFrame, Registration, RegistrationResponse, ResponseFrame, ResponsePayload,
     ToHub,
 };
+use hub::{check_description, check_name};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::send::{InputMethod, SendRequest};
+use crate::{DeliveryReport, HubNotification, LocalHubEvent};
 
 /// The number of latest deliveries for which responses are accepted.
 const MAX_DELIVERIES: usize = 100;
 
 /// The actions of the hub, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HubAction {
+pub(crate) enum HubAction {
     /// Send a text frame.
     Send { line: u64, frame: String },
     /// Close a line: it has heard everything.
@@ -33,7 +33,7 @@ pub(super) enum HubAction {
 
 /// The machine. Lines are numbers, time is handed in.
 #[derive(Debug)]
-pub(super) struct LocalHubState {
+pub(crate) struct LocalHubState {
     response_timeout: Duration,
     /// Makes ids differ from those of any earlier run.
     run: Uuid,
@@ -64,7 +64,7 @@ struct MessageInTransit {
 }
 
 impl LocalHubState {
-    pub(super) fn new(response_timeout: Duration) -> Self {
+    pub(crate) fn new(response_timeout: Duration) -> Self {
         Self {
             response_timeout,
             run: Uuid::now_v7(),
@@ -75,21 +75,21 @@ impl LocalHubState {
     }
 
     /// When silence will count as a refusal next.
-    pub(super) fn next_tick(&self) -> Option<Duration> {
+    pub(crate) fn next_tick(&self) -> Option<Duration> {
         self.deliveries.iter().filter_map(|delivery| delivery.deadline).min()
     }
 
-    pub(super) fn connected(&mut self, line: u64) {
+    pub(crate) fn connected(&mut self, line: u64) {
         self.clients.insert(line, None);
     }
 
     /// Deliveries are kept: a response may come over the client's next socket.
-    pub(super) fn disconnected(&mut self, line: u64, code: Option<u16>) -> Vec<HubAction> {
+    pub(crate) fn disconnected(&mut self, line: u64, code: Option<u16>) -> Vec<HubAction> {
         let client = self.clients.remove(&line);
         client.map(|name| HubAction::Tell(LocalHubEvent::Left { name, code })).into_iter().collect()
     }
 
-    pub(super) fn on_client_frame(
+    pub(crate) fn on_client_frame(
         &mut self,
         now: Duration,
         line: u64,
@@ -105,7 +105,7 @@ impl LocalHubState {
         }
     }
 
-    pub(super) fn on_sender_frame(
+    pub(crate) fn on_sender_frame(
         &mut self,
         now: Duration,
         line: u64,
@@ -127,7 +127,7 @@ impl LocalHubState {
     }
 
     /// Counts silence that has lasted too long as a refusal.
-    pub(super) fn tick(&mut self, now: Duration) -> Vec<HubAction> {
+    pub(crate) fn tick(&mut self, now: Duration) -> Vec<HubAction> {
         let mut refused = Vec::new();
         for delivery in &mut self.deliveries {
             if delivery.deadline.is_some_and(|deadline| deadline <= now) {
