@@ -1,4 +1,5 @@
-//! The checked-in TypeScript bindings are those of the types. `./dev bindings` rewrites them.
+//! The checked-in TypeScript bindings are those of the types, and hold the default settings.
+//! `./dev bindings` rewrites them.
 
 use std::path::Path;
 
@@ -216,9 +217,15 @@ fn bindings() -> String {
         LinkRepairs,
         RepairedLink,
     );
-    out.truncate(out.trim_end().len());
-    out.push('\n');
+    out.push_str(&default_settings());
     out
+}
+
+/// The defaults as a constant: the window and its tests need no copy of them.
+fn default_settings() -> String {
+    let settings = serde_json::to_string_pretty(&Settings::default()).expect("settings are JSON");
+    let docs = "/**\n * The settings before the user changes any.\n */";
+    format!("{docs}\nexport const defaultSettings: Settings = {settings};\n")
 }
 
 #[test]

@@ -2575,3 +2575,50 @@ rewritten: Array<NotePath>,
  * The notes in which it is broken still, as they cannot be changed.
  */
 left: Array<NotePath>, };
+
+/**
+ * The settings before the user changes any.
+ */
+export const defaultSettings: Settings = {
+  "mode": "review",
+  "provider": "automatic",
+  "model": "",
+  "baseUrl": "",
+  "resume": "ask",
+  "keyPolicy": "failover",
+  "localOfferAnswered": false,
+  "models": [],
+  "parameters": [],
+  "organisation": "",
+  "spending": {
+    "turnCents": 50,
+    "monthCents": 2000,
+    "paused": false
+  },
+  "compaction": {
+    "model": "",
+    "prompt": ""
+  },
+  "titles": "model",
+  "theme": "system",
+  "language": "system",
+  "hub": {
+    "enabled": false,
+    "address": "ws://127.0.0.1:9473",
+    "name": "Notes",
+    "description": "Keeps my notes: remembers things, adds to lists, answers from notes.",
+    "notes": [],
+    "inboxNote": "inbox/Inbox.md"
+  },
+  "desktop": {
+    "notifications": true,
+    "onClose": "ask"
+  },
+  "private": {
+    "never": [],
+    "local": [],
+    "endpointIsLocal": false
+  },
+  "followLinks": false,
+  "extraRoots": []
+};

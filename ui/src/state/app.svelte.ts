@@ -22,6 +22,7 @@ import type {
   VaultId,
   VaultInfo,
 } from '../ipc/bindings';
+import { defaultSettings } from '../ipc/bindings';
 import { m } from '../messages/messages';
 import { translateSentence } from '../shared/i18n/translate-sentence';
 import { plainText } from '../shared/text/plain-text';
@@ -29,7 +30,7 @@ import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { DecisionCleanup } from './review/decision-cleanup';
-import { unknownProvider, unknownSettings } from './initial-state';
+import { unknownProvider } from './initial-state';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -69,7 +70,7 @@ export class AppState {
   /** The vault of the latest snapshot: what is in front of the user is about it. */
   shown: VaultId | null = null;
   /** With the changes that are on their way. */
-  settings = $state.raw<Settings>(unknownSettings);
+  settings = $state.raw<Settings>(defaultSettings);
   /** Why the settings file does not count, while it does not. */
   settingsTrouble = $state.raw<SettingsProblem | null>(null);
   provider = $state.raw<ProviderStatus>(unknownProvider);
@@ -92,7 +93,7 @@ export class AppState {
   announcements = $state.raw<readonly Announcement[]>([]);
 
   /** The settings as the application has them, as far as it is known. */
-  saved: Settings = unknownSettings;
+  saved: Settings = defaultSettings;
   /** How often the settings were told. */
   settingsTold = 0;
   /** How many changes of them are on their way. */

@@ -1,5 +1,5 @@
-/** The values before the first snapshot. Nothing of them is shown. */
-import type { ProviderStatus, Settings } from '../ipc/bindings';
+/** The provider before the first snapshot. Nothing of it is shown. */
+import type { ProviderStatus } from '../ipc/bindings';
 
 export const unknownProvider: ProviderStatus = {
   hasModel: false,
@@ -12,27 +12,4 @@ export const unknownProvider: ProviderStatus = {
   trouble: null,
   keyring: null,
   offer: null,
-};
-
-export const unknownSettings: Settings = {
-  mode: 'review',
-  provider: 'automatic',
-  model: '',
-  baseUrl: '',
-  resume: 'ask',
-  keyPolicy: 'failover',
-  localOfferAnswered: false,
-  models: [],
-  parameters: [],
-  organisation: '',
-  spending: { turnCents: 50, monthCents: 2000, paused: false },
-  compaction: { model: '', prompt: '' },
-  titles: 'model',
-  theme: 'system',
-  language: 'system',
-  hub: { enabled: false, address: '', name: '', description: '', notes: [], inboxNote: '' },
-  private: { never: [], local: [], endpointIsLocal: false },
-  followLinks: false,
-  extraRoots: [],
-  desktop: { notifications: true, onClose: 'ask' },
 };

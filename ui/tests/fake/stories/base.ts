@@ -6,6 +6,7 @@ import type {
   ConversationView,
   ModelInfo,
 } from '../../../src/ipc/bindings';
+import { defaultSettings } from '../../../src/ipc/bindings';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -81,33 +82,14 @@ export function healthy(first: readonly Conversation[]): AppSnapshot {
       revision: 0,
     },
     settings: {
-      mode: 'review',
-      provider: 'automatic',
+      ...defaultSettings,
       model: 'haiku',
-      baseUrl: '',
-      resume: 'ask',
-      keyPolicy: 'failover',
-      localOfferAnswered: false,
-      models: [],
-      parameters: [],
-      organisation: '',
-      spending: { turnCents: 50, monthCents: 2000, paused: false },
-      compaction: { model: '', prompt: '' },
-      titles: 'model',
-      theme: 'system',
-      language: 'system',
       hub: {
-        enabled: false,
-        address: 'ws://127.0.0.1:9473',
+        ...defaultSettings.hub,
         name: 'Vaultmate',
         description: 'Answers questions about the notes and adds to them.',
-        notes: [],
-        inboxNote: 'inbox/Inbox.md',
       },
-      private: { never: [], local: [], endpointIsLocal: false },
-      followLinks: false,
       extraRoots: [{ folder: '/home/anna/Recipes', name: 'Recipes' }],
-      desktop: { notifications: true, onClose: 'ask' },
     },
     provider: {
       hasModel: true,
