@@ -5,7 +5,7 @@ mod event_buffer;
 mod ping_limit;
 
 use std::collections::VecDeque;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use protocol::{HubState, HubStatus, Timestamp};
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ use crate::sleep_detector::SleepDetector;
 use crate::socket::{LinkSocket, ReadMode, SocketEvent};
 use crate::state_machine::{LinkEffect, LinkInput, LinkStateMachine, LinkTiming, StepContext};
 use crate::wire::{IncomingFrame, InvalidFrame, Registration, ToHub};
-use crate::{HubResponse, LinkConfig};
+use crate::{HubResponse, LinkConfig, clock};
 
 const EVENT_CAPACITY: usize = 64;
 /// A waiting link must notice within this time that the computer woke.
@@ -54,7 +54,7 @@ pub fn start_timed(
         config: None,
         socket: LinkSocket::Closed,
         epoch: Instant::now(),
-        sleep_detector: SleepDetector::new(std::time::Instant::now(), SystemTime::now()),
+        sleep_detector: SleepDetector::new(std::time::Instant::now(), clock::system_time()),
         event_buffer: EventBuffer::new(events),
         last_status: None,
         ignored: 0,
@@ -147,7 +147,7 @@ impl LinkDriver {
             // While the link does not read, silence does not mean that the hub is gone.
             self.step(LinkInput::Heard).await;
         }
-        if self.sleep_detector.has_slept(std::time::Instant::now(), SystemTime::now()) {
+        if self.sleep_detector.has_slept(std::time::Instant::now(), clock::system_time()) {
             self.step(LinkInput::Wake).await;
         }
         self.deliveries.tick(self.epoch.elapsed());
@@ -322,7 +322,7 @@ impl LinkDriver {
     fn to_wall_clock(&self, at: Duration) -> Timestamp {
         let left = at.saturating_sub(self.epoch.elapsed());
         let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
-        Timestamp(jiff::Timestamp::now().as_millisecond().saturating_add(left))
+        Timestamp(clock::now().0.saturating_add(left))
     }
 
     fn publish_status(&mut self) {

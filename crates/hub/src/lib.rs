@@ -16,6 +16,7 @@
 //! assert!(LinkConfig::new("ws://hub.example", "garden", "Notes about the garden").is_err());
 //! ```
 
+mod clock;
 mod config;
 mod driver;
 mod endpoint;

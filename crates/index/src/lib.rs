@@ -15,6 +15,7 @@
 //! assert_eq!(note.tag_names(), ["garden"]);
 //! ```
 
+mod clock;
 mod error;
 pub mod fulltext;
 pub mod links;

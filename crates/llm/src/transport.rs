@@ -1,5 +1,7 @@
-//! How bytes travel to a provider's server and back: HTTP, TLS, event framing, decoding, retries and deadlines.
+//! How bytes travel to a provider's server and back: HTTP, TLS, event framing, decoding, retries, deadlines and
+//! the clock.
 
+pub(crate) mod clock;
 pub(crate) mod decoder;
 pub mod http;
 pub(crate) mod ndjson;

@@ -22,6 +22,7 @@
 //! ```
 
 mod apply;
+mod clock;
 mod error;
 mod extra_root;
 mod filesystem;

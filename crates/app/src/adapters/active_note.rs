@@ -13,7 +13,7 @@ use tools::ports::environment::{ActiveNote, ActiveNoteSource, Environment, SentN
 
 use crate::chat::prompt;
 use crate::privacy::PrivacyGuard;
-use crate::support::clock::now;
+use crate::support::clock::{local_now, now};
 use crate::support::errors::store_error;
 
 /// The open note of each turn. It follows from the message that the turn answers, so it is the same after a
@@ -55,7 +55,7 @@ impl Environment for TurnEnvironment {
     }
 
     fn now(&self) -> Zoned {
-        Zoned::now()
+        local_now()
     }
 }
 

@@ -32,7 +32,7 @@ use crate::privacy::{PrivacyGuard, was_told_model_title};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::clock::{new_id, now};
+use crate::support::clock::{local_now, new_id, now};
 use crate::support::errors::{apply_error, store_error};
 use crate::workspace::vault_lock::VaultLock;
 
@@ -143,7 +143,7 @@ impl VaultChanges {
         let mode = settings.mode;
         let changed: Vec<NotePath> = paths.iter().map(|path| (*path).clone()).collect();
         let (writable, hub_place, places) = run_blocking(move || {
-            let places = WritableNotes::from_settings(&vault, &settings.hub, &jiff::Zoned::now());
+            let places = WritableNotes::from_settings(&vault, &settings.hub, &local_now());
             let allowed = changed.iter().all(|path| places.allows_change(&vault, path));
             (vault.is_writable(), allowed, places)
         })
@@ -211,7 +211,7 @@ impl VaultChanges {
         let request = HubRequest {
             message: &message,
             places,
-            today: jiff::Zoned::now().date(),
+            today: local_now().date(),
             has_changed_notes: !so_far.changed.is_empty() || !so_far.uncertain.is_empty(),
         };
         Ok(provenance::copies_for_hub(&plan.change_set, &request, &heard))

@@ -15,6 +15,7 @@ use crate::models::spending;
 use crate::notes::mentions::has_attachment;
 use crate::notes::sent_note::SentNote;
 use crate::support::blocking::run_blocking;
+use crate::support::clock::local_now;
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 use name_ranks::{CalledNotes, NameRanks};
@@ -80,7 +81,7 @@ impl VaultSession {
         let named: Vec<NotePath> = told.filter(|note| !called.contain(note)).collect();
         let named = self.privacy_guard.without_private_linking_notes(conversation, named).await?;
         let briefing = ContextBlock {
-            now: prompt::time_text(&jiff::Zoned::now()),
+            now: prompt::time_text(&local_now()),
             open_note,
             question,
             budget_left: spending::month_budget_left(&self.store, &self.config.get()).await?,

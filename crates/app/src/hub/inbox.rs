@@ -21,7 +21,7 @@ use crate::hub::outbox::notification_for;
 use crate::hub::reply_matching;
 use crate::hub::writable_notes::WritableNotes;
 use crate::support::blocking::run_blocking;
-use crate::support::clock::now;
+use crate::support::clock::{local_now, now};
 use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
@@ -302,7 +302,7 @@ async fn record_failure(
 
 async fn writable_notes(vault: &VaultSession) -> Result<WritableNotes, UserError> {
     let (notes, hub) = (vault.vault.clone(), vault.config.get().hub);
-    run_blocking(move || WritableNotes::from_settings(&notes, &hub, &jiff::Zoned::now())).await
+    run_blocking(move || WritableNotes::from_settings(&notes, &hub, &local_now())).await
 }
 
 /// The text for the hub about a turn that did something before it was interrupted; `None` if it did nothing, so
@@ -428,12 +428,12 @@ async fn conversation_of(
     if let Some(asked) = asked.map_err(store_error)? {
         return Ok(asked);
     }
-    let today = format!("{} {}", jiff::Zoned::now().strftime("%Y-%m-%d"), row.hub);
+    let today = format!("{} {}", local_now().strftime("%Y-%m-%d"), row.hub);
     if let Some(id) = store.hub_conversation(&today).await.map_err(store_error)? {
         return Ok(id);
     }
     let id = crate::support::clock::new_id();
-    let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
+    let title = format!("Inbox, {}", local_now().strftime("%A"));
     store.create_conversation(&id, &title, Some(&today), now()).await.map_err(store_error)?;
     Ok(id)
 }
@@ -447,7 +447,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let vault = vault::Vault::open(folder.path()).expect("a vault");
         let settings = protocol::settings::HubSettings::default();
-        let places = WritableNotes::from_settings(&vault, &settings, &jiff::Zoned::now());
+        let places = WritableNotes::from_settings(&vault, &settings, &local_now());
         let paths = |all: &[&str]| {
             all.iter().map(|path| NotePath::parse(path).expect("a path")).collect::<Vec<_>>()
         };

@@ -19,6 +19,7 @@ use tools::commands::{CommandProvider, NoModelReason};
 
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
+use crate::support::clock::local_now;
 use crate::workspace::data_dir::DataDir;
 
 mod local_servers;
@@ -384,7 +385,7 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
         Some(KeyringTrouble::Unavailable) | None => NoModelReason::NotConnected,
     };
     SelectedModel {
-        provider: Ok(Arc::new(CommandProvider::new(jiff::Zoned::now, reason))),
+        provider: Ok(Arc::new(CommandProvider::new(local_now, reason))),
         text_tools: None,
         model_lister: None,
         model: String::new(),

@@ -16,6 +16,7 @@ use protocol::{ConversationId, ErrorCode, Settings, Timestamp, TurnId, UserError
 use store::Store;
 
 use crate::settings::config::Config;
+use crate::support::clock::local_now;
 use crate::support::errors::store_error;
 
 /// Billionths of a dollar in a cent.
@@ -146,7 +147,7 @@ fn month_reached_error(limits: &SpendingSettings, spent: u64) -> UserError {
 }
 
 async fn spent_this_month(store: &Store) -> Result<u64, UserError> {
-    let (from, until) = month_bounds(&Zoned::now());
+    let (from, until) = month_bounds(&local_now());
     Ok(store.cost_between(from, until).await.map_err(store_error)?.cost)
 }
 
@@ -169,7 +170,7 @@ pub(crate) async fn monthly_costs(store: &Store) -> Result<Vec<MonthCost>, UserE
     let Some(first) = store.first_cost_at().await.map_err(store_error)? else {
         return Ok(Vec::new());
     };
-    let (mut day, mut months) = (Zoned::now(), Vec::new());
+    let (mut day, mut months) = (local_now(), Vec::new());
     loop {
         let (from, until) = month_bounds(&day);
         let spent = store.cost_between(from, until).await.map_err(store_error)?;

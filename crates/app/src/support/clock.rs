@@ -8,9 +8,14 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
+/// Now, where the user is.
+pub(crate) fn local_now() -> jiff::Zoned {
+    jiff::Zoned::now()
+}
+
 /// The local date and time for the name of a file, to the second.
 pub(crate) fn file_timestamp() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string()
+    local_now().strftime("%Y-%m-%d-%H%M%S").to_string()
 }
 
 /// A fresh id of any kind; ids made later sort later.

@@ -1,14 +1,13 @@
 //! Listing by file pattern, newest first.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{GlobBuilder, GlobMatcher};
 use protocol::{ChangeAction, ChangeSet, NotePath, Timestamp};
 use vault::{EntryKind, Listing, Unlisted, Vault, VaultEntry, VaultError};
 
-use crate::SearchError;
 use crate::links::fold_name;
+use crate::{SearchError, clock};
 
 /// Entries that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -99,7 +98,7 @@ fn with_planned(entries: Vec<VaultEntry>, overlay: &ChangeSet) -> Vec<VaultEntry
     if overlay.is_empty() {
         return entries;
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let now = clock::since_epoch().as_millis();
     let modified = Timestamp(i64::try_from(now).unwrap_or_default());
     let locations = overlay.disk_locations();
     let seen =

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::{NotePath, Privacy, PrivateRules};
 use vault::{EntryKind, Fingerprint, NOTE_LIMIT, Vault, VaultEntry};
 
 use super::private_cache::PrivateCache;
+use crate::clock;
 use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::{ScannedFile, to_utf8};
 
@@ -182,6 +182,5 @@ fn into_utf8(mut bytes: Vec<u8>) -> Vec<u8> {
 
 /// Seconds since 1970.
 fn unix_seconds() -> i64 {
-    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(passed.as_secs()).unwrap_or(i64::MAX)
+    i64::try_from(clock::since_epoch().as_secs()).unwrap_or(i64::MAX)
 }

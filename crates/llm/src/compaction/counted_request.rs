@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use protocol::{Timestamp, TokenUsage, TurnId, UtilityRequest};
+use protocol::{TokenUsage, TurnId, UtilityRequest};
 use tokio::runtime::Handle;
 
 use crate::context::request_usage::RequestUsage;
@@ -12,6 +12,7 @@ use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason};
 use crate::ports::turn_policy::Summarizer;
 use crate::provider::ModelStream;
 use crate::service::parts::ServiceParts;
+use crate::transport::clock::now;
 
 /// The answer of a model.
 pub(crate) struct CollectedAnswer {
@@ -96,8 +97,7 @@ impl<'a> CountedRequest<'a> {
 
     fn counted(&self, usage: TokenUsage) -> UtilityRequest {
         let Summarizer { model, price, .. } = self.summarizer;
-        let at = Timestamp(jiff::Timestamp::now().as_millisecond());
-        UtilityRequest { model: model.clone(), price: *price, usage, at }
+        UtilityRequest { model: model.clone(), price: *price, usage, at: now() }
     }
 }
 

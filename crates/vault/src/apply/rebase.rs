@@ -1,7 +1,7 @@
 //! An edit whose note changed elsewhere is made on what is there now.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use protocol::{Change, ChangeAction, EffectId, FileId, Intent};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::apply::replace::StepError;
 use crate::apply::{TouchedPaths, temp_name};
 use crate::filesystem::folder::is_same_file;
 use crate::merge::merge;
-use crate::{Vault, VaultError, read};
+use crate::{Vault, VaultError, clock, read};
 
 /// The least number of times that an edit is rebased when the note changes again meanwhile. An
 /// editor that saves every two seconds needs one.
@@ -202,8 +202,7 @@ fn settle_time(vault: &Vault, change: &Change) -> Option<Duration> {
         change.before().is_some_and(|before| now.len() < before.len() && before.starts_with(&now));
     let settling = if is_cut { TRUNCATED_SETTLE_TIME } else { SAVE_SETTLE_TIME };
     let written = u64::try_from(read::modified(&stat).0).ok()?;
-    let age = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    let age = age.checked_sub(Duration::from_millis(written))?;
+    let age = clock::since_epoch().checked_sub(Duration::from_millis(written))?;
     settling.checked_sub(age).filter(|pause| !pause.is_zero())
 }
 

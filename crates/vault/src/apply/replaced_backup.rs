@@ -3,13 +3,14 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use protocol::NotePath;
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::apply::atomic_file::AtomicFile;
+use crate::clock::since_epoch;
 use crate::filesystem::dir_entry::{TRASH, create_folders};
 use crate::filesystem::file_metadata;
 use crate::filesystem::folder::FolderHandle;
@@ -86,7 +87,7 @@ pub(crate) fn keep_copy(vault: &Vault, path: &NotePath, bytes: &[u8]) {
 /// long enough.
 fn save_in(kept: &FolderHandle, path: &NotePath, bytes: &[u8]) -> Result<(String, File), Errno> {
     let number = fastrand::u64(..);
-    let name = format!("{}-{number:016x} {}", now().as_millis(), path.name());
+    let name = format!("{}-{number:016x} {}", since_epoch().as_millis(), path.name());
     let name = name.get(..name.floor_char_boundary(NAME_LIMIT)).unwrap_or(&name);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let mut copy = File::from(kept.open(name, flags, Mode::from_raw_mode(0o600))?);
@@ -137,8 +138,8 @@ fn backup_folder(vault: &Vault) -> Result<FolderHandle, Errno> {
 }
 
 fn backup_name(path: &NotePath, file: &fs::Stat) -> String {
-    let number = fastrand::u16(..);
-    let name = format!("{}-{number:04x}-{} {}", now().as_millis(), write_state(file), path.name());
+    let (put, number) = (since_epoch().as_millis(), fastrand::u16(..));
+    let name = format!("{put}-{number:04x}-{} {}", write_state(file), path.name());
     name.get(..name.floor_char_boundary(NAME_LIMIT)).unwrap_or(&name).to_owned()
 }
 
@@ -158,15 +159,11 @@ fn remove_expired(kept: &FolderHandle) {
         let put = Duration::from_millis(parts.next()?.parse().ok()?);
         let was = parts.nth(1)?;
         let is_as_it_was = write_state(&kept.stat(&name).ok()?) == was;
-        (is_as_it_was && now() > put + BACKUP_RETENTION).then_some(name)
+        (is_as_it_was && since_epoch() > put + BACKUP_RETENTION).then_some(name)
     });
     for name in old.collect::<Vec<_>>() {
         let _tried_again_later = fs::unlinkat(kept, &name, AtFlags::empty());
     }
-}
-
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 impl AtomicFile {

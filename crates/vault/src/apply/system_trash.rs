@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::filesystem::dir_entry::TRASH;
-use crate::{ObsidianFile, Vault};
+use crate::{ObsidianFile, Vault, clock};
 
 /// Hands on what lies in the vault's trash as `name` and was the note at `path`. It stays in the
 /// vault's trash when the setting does not ask for more, when the user's trash is on another disk,
@@ -97,7 +97,7 @@ fn open_or_create_folder(path: &Path) -> Result<OwnedFd, Errno> {
 fn write_info(info: &OwnedFd, name: &str, was: &Path) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = fs::openat(info, name, flags, Mode::from_raw_mode(0o600))?;
-    let date = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S");
+    let date = clock::local_now().strftime("%Y-%m-%dT%H:%M:%S");
     let text = format!("[Trash Info]\nPath={}\nDeletionDate={date}\n", percent_encode(was));
     let written = std::fs::File::from(file).write_all(text.as_bytes());
     written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))

@@ -11,6 +11,7 @@ use store::Store;
 use crate::hub::writable_notes::WritableNotes;
 use crate::privacy::{PrivacyGuard, provenance, was_told_model_title};
 use crate::support::blocking::run_blocking;
+use crate::support::clock::local_now;
 use crate::support::errors::store_error;
 
 /// Whether the hub may be told what a turn says.
@@ -41,8 +42,7 @@ pub(crate) async fn judge_turn(
     }
     let vault = privacy_guard.vault_for_models();
     let ended_at = jiff::Timestamp::from_millisecond(ended_at.0)
-        .unwrap_or_else(|_| jiff::Timestamp::now())
-        .to_zoned(TimeZone::system());
+        .map_or_else(|_| local_now(), |at| at.to_zoned(TimeZone::system()));
     let places =
         run_blocking(move || WritableNotes::from_settings(&vault, &settings, &ended_at)).await?;
     // Where it cannot be told whether a note is private, the user decides.

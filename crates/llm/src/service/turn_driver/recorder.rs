@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use protocol::fault_injection::point;
 use protocol::{
-    CallId, CallResult, Message, MessagePart, OpenTurn, Question, QuestionId, Role, Timestamp,
-    TokenUsage, TurnEnding, TurnStatus, TurnStep, UserError,
+    CallId, CallResult, Message, MessagePart, OpenTurn, Question, QuestionId, Role, TokenUsage,
+    TurnEnding, TurnStatus, TurnStep, UserError,
 };
 
 use super::{AnswerRecord, TurnExit};
@@ -13,6 +13,7 @@ use crate::context::{tokens, truncate};
 use crate::ports::turn_policy::{ContextCapacity, TurnEvent, TurnSetup};
 use crate::service::parts::ServiceParts;
 use crate::tool_api::tool::{SourceLog, ToolEffect};
+use crate::transport::clock::now;
 use crate::turn::{Finish, RenewedRules, ResumeState, ToolKind, TurnInput, TurnRules};
 
 /// Where a turn is kept and told.
@@ -224,8 +225,4 @@ impl TurnRecorder<'_> {
             at: now(),
         }
     }
-}
-
-fn now() -> Timestamp {
-    Timestamp(jiff::Timestamp::now().as_millisecond())
 }

@@ -1,9 +1,10 @@
 //! How full the context window is while a turn runs and when it ends, and what a turn has cost that is left.
 
-use protocol::{CallResult, MessagePart, Timestamp, TokenUsage, UtilityRequest};
+use protocol::{CallResult, MessagePart, TokenUsage, UtilityRequest};
 
 use super::TurnDriver;
 use crate::ports::turn_policy::TurnEvent;
+use crate::transport::clock::now;
 use crate::turn::Finish;
 
 impl TurnDriver<'_> {
@@ -40,8 +41,7 @@ impl TurnDriver<'_> {
             return;
         }
         let (model, price) = (self.setup.model.clone(), self.setup.price);
-        let at = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let asked = UtilityRequest { model, price, usage, at };
+        let asked = UtilityRequest { model, price, usage, at: now() };
         let place = &self.recorder;
         if let Err(error) = place.parts.transcript.record_usage(&place.turn.turn, &asked).await {
             tracing::warn!(turn = %place.turn.turn, %error, "an answer that was left is not counted");

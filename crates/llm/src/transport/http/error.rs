@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::api_profile::{ApiProfile, KeylessServers};
 use super::error_body::{ErrorBody, ErrorClass};
 use crate::model::ModelError;
+use crate::transport::clock::utc_now;
 use crate::transport::decoder::DecodeError;
 use crate::transport::retry::MAX_WAIT;
 
@@ -40,7 +41,7 @@ impl RequestErrors {
         let trouble = ErrorBody::parse(body);
         let retry_after = headers.get(reqwest::header::RETRY_AFTER);
         let retry_after =
-            retry_after.and_then(|value| parse_retry_after(value.to_str().ok()?, now()));
+            retry_after.and_then(|value| parse_retry_after(value.to_str().ok()?, utc_now()));
         match (status.as_u16(), trouble.classify()) {
             (401, _) => self.bad_key(),
             (402, _) | (403 | 429, ErrorClass::NoCredit) => self.no_credit(),
@@ -305,10 +306,6 @@ fn parse_retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
     }
     let at = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
     Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
-}
-
-fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
 }
 
 fn is_bad_certificate(error: &reqwest::Error) -> bool {

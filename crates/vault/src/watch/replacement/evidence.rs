@@ -6,6 +6,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol::{FileId, NotePath};
 
+use crate::clock;
+
 /// A program that saves by a rename has just made the file. One that is older was a file of its own before.
 const MAX_AGE_OF_NEW_FILE: Duration = Duration::from_secs(60);
 
@@ -26,7 +28,7 @@ pub(in crate::watch) struct EventTime {
 
 impl EventTime {
     pub(in crate::watch) fn now() -> Self {
-        Self { monotonic: Instant::now(), wall_clock: SystemTime::now() }
+        Self { monotonic: Instant::now(), wall_clock: clock::now() }
     }
 
     pub(super) fn since(self, earlier: Self) -> Duration {
