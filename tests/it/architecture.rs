@@ -13,6 +13,7 @@ mod naming;
 mod retired_terms;
 mod sources;
 mod versions;
+mod wall_clock;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -22,10 +22,10 @@ const MAX_REEXPORTS: usize = 8;
 type ModulePath<'a> = Vec<&'a str>;
 
 #[derive(Default)]
-struct FileImports<'a> {
+pub(super) struct FileImports<'a> {
     module: ModulePath<'a>,
     /// The paths in code outside `use` declarations.
-    inline: BTreeSet<ModulePath<'a>>,
+    pub(super) inline: BTreeSet<ModulePath<'a>>,
     /// The paths of `use` declarations by the name that each gets in this file.
     used: BTreeMap<&'a str, BTreeSet<ModulePath<'a>>>,
     /// Modules that the file declares for tests alone.
@@ -200,7 +200,8 @@ fn crate_and_module(path: &Path) -> Option<(&str, ModulePath<'_>)> {
     Some((name, module.to_vec()))
 }
 
-fn files_by_crate(files: &[(PathBuf, String)]) -> BTreeMap<&str, CrateFiles<'_>> {
+/// The files of each crate that are no tests.
+pub(super) fn files_by_crate(files: &[(PathBuf, String)]) -> BTreeMap<&str, CrateFiles<'_>> {
     let mut crates: BTreeMap<&str, CrateFiles<'_>> = BTreeMap::new();
     for (path, text) in files {
         if let Some((name, module)) = crate_and_module(path) {
