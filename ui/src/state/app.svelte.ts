@@ -31,6 +31,7 @@ import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { DecisionCleanup } from './review/decision-cleanup';
 import { unknownProvider } from './initial-state';
+import { userError } from './user-error';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -277,6 +278,17 @@ export class AppState {
   /** Says what a call was refused with, until the user leaves the view. */
   report(error: UserError): void {
     this.#addProblem(error, true);
+  }
+
+  /** Whether a call was carried out; what it was refused with is reported instead. */
+  async attempt(call: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await call();
+      return true;
+    } catch (thrown) {
+      this.report(userError(thrown));
+      return false;
+    }
   }
 
   /** The user left the view in which calls were refused. */

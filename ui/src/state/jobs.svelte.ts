@@ -4,7 +4,6 @@ import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';
 import type { AppState } from './app.svelte';
 import type { ConversationActions } from './conversations/conversation-actions.svelte';
-import { userError } from './user-error';
 
 export class Jobs {
   readonly #host: Host;
@@ -29,12 +28,10 @@ export class Jobs {
 
   /** Ends it after the step that is under way; what came of it tells whoever began it. */
   async stop({ id, kind }: JobProgress): Promise<void> {
-    try {
+    await this.#app.attempt(async () => {
       await this.#host.stopWork(id);
       // Of an export that was stopped nothing is left that could tell.
       if (kind === 'exporting') this.#conversationActions.notify(m.kept_export_stopped, null);
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    });
   }
 }

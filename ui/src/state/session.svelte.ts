@@ -61,7 +61,7 @@ export class Session extends Navigation {
     this.#feed += 1;
     const feed = this.#feed;
     let early: NumberedEvent[] | null = [];
-    await this.#ask(async () => {
+    await this.app.attempt(async () => {
       const snapshot = await this.#host.subscribe((events) => {
         if (feed !== this.#feed) return;
         if (early) early.push(...events);
@@ -172,7 +172,7 @@ export class Session extends Navigation {
     let clear = sending.named.length === 0;
     if (!clear) {
       this.sending = true;
-      await this.#ask(async () => {
+      await this.app.attempt(async () => {
         // Rules and a model that change before it is sent apply to what this message names.
         let settings;
         do {
@@ -202,14 +202,14 @@ export class Session extends Navigation {
 
   async stop(): Promise<void> {
     const chat = this.app.chat;
-    if (chat) await this.#ask(() => this.#host.stop(chat.id));
+    if (chat) await this.app.attempt(() => this.#host.stop(chat.id));
   }
 
   /** Applies the decisions, and returns to the conversation once the files are written. */
   async decide(): Promise<void> {
     const { id, review, reviewDecisions } = this.app.chat ?? {};
     if (!review || !reviewDecisions?.count) return;
-    await this.#ask(async () => {
+    await this.app.attempt(async () => {
       await this.#host.decideReview({ review: review.id, notes: reviewDecisions.submit() });
       // The review of another conversation may be in front of the user by now.
       if (this.place.name === 'review' && this.app.chat?.id === id) this.backToChat();
@@ -252,30 +252,28 @@ export class Session extends Navigation {
   }
 
   async retryHub(): Promise<void> {
-    await this.#ask(() => this.#host.retryHub());
+    await this.app.attempt(() => this.#host.retryHub());
   }
 
   /** Sends an answer that needs approval to the hub, or discards it. */
   async decideHeld(number: number, decision: ApprovalDecision): Promise<void> {
-    await this.#ask(() => this.#host.decideHeld(number, decision));
+    await this.app.attempt(() => this.#host.decideHeld(number, decision));
   }
 
   /** Lets the user choose a folder and opens it as the vault. */
   async chooseVault(): Promise<void> {
-    await this.#ask(async () => {
+    await this.app.attempt(async () => {
       if (await this.#host.chooseVault()) await this.start();
     });
   }
 
   /** Lets the user choose an additional folder, to be read as if it were in the vault. */
   async addExtraRoot(): Promise<void> {
-    await this.#ask(async () => {
-      await this.#host.addExtraRoot();
-    });
+    await this.app.attempt(() => this.#host.addExtraRoot());
   }
 
   async openSample(): Promise<void> {
-    await this.#ask(async () => {
+    await this.app.attempt(async () => {
       await this.#host.openSample();
       await this.start();
     });
@@ -298,7 +296,7 @@ export class Session extends Navigation {
     const from = sending.request.conversation;
     const question = this.app.chat?.id === from ? this.app.chat?.question : null;
     const vault = this.app.shown;
-    await this.#ask(async () => {
+    await this.app.attempt(async () => {
       // Settings that were changed before, such as a rule for private notes, apply to this message.
       await this.settingsQueue.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
@@ -378,7 +376,7 @@ export class Session extends Navigation {
     onshown?: () => void,
   ): Promise<void> {
     const expected = this.app.expect(conversation);
-    await this.#ask(async () => {
+    await this.app.attempt(async () => {
       const view = await this.#view(conversation, turn);
       // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
@@ -402,16 +400,5 @@ export class Session extends Navigation {
     }
     // A conversation that is shown already is not cut down to its end.
     return this.#host.openConversation(conversation, this.app.chat?.id === conversation);
-  }
-
-  /** Whether it was done; a refusal of the host is reported instead. */
-  async #ask(request: () => Promise<void>): Promise<boolean> {
-    try {
-      await request();
-      return true;
-    } catch (thrown) {
-      this.app.report(userError(thrown));
-      return false;
-    }
   }
 }

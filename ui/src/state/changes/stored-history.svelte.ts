@@ -2,7 +2,6 @@
 import type { DeletedHistory, HistoryAge, HistoryStats } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 
 export class StoredHistory {
   /** The stored history; `null` until it was looked at. */
@@ -24,16 +23,16 @@ export class StoredHistory {
   async look(): Promise<void> {
     this.kept = null;
     this.deleted = null;
-    if (this.#app.vault) await this.#ask(() => this.#look());
+    if (this.#app.vault) await this.#app.attempt(() => this.#look());
   }
 
   /** Deletes the history of an age permanently. */
   async delete(age: HistoryAge): Promise<void> {
     this.deleted = null;
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       this.deleted = await this.#host.deleteHistory(age);
     });
-    await this.#ask(() => this.#look());
+    await this.#app.attempt(() => this.#look());
   }
 
   async #look(): Promise<void> {
@@ -41,13 +40,5 @@ export class StoredHistory {
     const look = this.#looks;
     const kept = await this.#host.history();
     if (look === this.#looks) this.kept = kept;
-  }
-
-  async #ask(request: () => Promise<void>): Promise<void> {
-    try {
-      await request();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
   }
 }

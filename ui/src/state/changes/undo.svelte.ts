@@ -14,7 +14,6 @@ import type {
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 import { conflictTexts } from './conflict-texts';
 import { undoCount } from './undo-counts';
 
@@ -67,7 +66,7 @@ export class Undo {
   async #listPage(): Promise<void> {
     this.listing = true;
     const { changes } = this.#app;
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       for (;;) {
         const { cleared, oldest: before } = changes;
         const page = await this.#host.listApplied({ conversation: null, before });
@@ -84,7 +83,7 @@ export class Undo {
     const { changes } = this.#app;
     let { cleared } = changes;
     let before: ChangeSetId | null = null;
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       while (!changes.whole.has(conversation)) {
         const page = await this.#host.listApplied({ conversation, before });
         if (cleared !== changes.cleared) {
@@ -105,7 +104,7 @@ export class Undo {
   }
 
   async #fetchHunks(effect: EffectId): Promise<void> {
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       this.#app.changes.hunks.set(effect, await this.#host.appliedHunks(effect));
     });
   }
@@ -114,7 +113,7 @@ export class Undo {
   async lookSince(effect: EffectId): Promise<boolean> {
     const { since } = this.#app.changes;
     since.delete(effect);
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       since.set(effect, await this.#host.changedSince(effect));
     });
     return since.has(effect);
@@ -264,7 +263,7 @@ export class Undo {
     let undone: UndoResult | null = null;
     const took = async (): Promise<void> => {
       await before;
-      await this.#ask(async () => {
+      await this.#app.attempt(async () => {
         undone = await request();
         this.#say(undone, toText, reverse);
         // An opened change shows which of its hunks still stand.
@@ -297,13 +296,5 @@ export class Undo {
 
   #notify(done: Omit<LastUndo, 'at'>): void {
     this.notice = { ...done, at: Date.now() };
-  }
-
-  async #ask(request: () => Promise<void>): Promise<void> {
-    try {
-      await request();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
   }
 }

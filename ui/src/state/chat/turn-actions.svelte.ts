@@ -9,7 +9,6 @@ import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import type { Undo } from '../changes/undo.svelte';
 import type { SettingsQueue } from '../settings/settings-queue';
-import { userError } from '../user-error';
 
 /** A message to regenerate the answer to, while the user is asked about the changes of the old answer. */
 interface Old {
@@ -81,7 +80,7 @@ export class TurnActions {
   }
 
   async removeQueued(message: MessageId): Promise<void> {
-    await this.#ask(() => this.#host.removeQueued(message));
+    await this.#app.attempt(() => this.#host.removeQueued(message));
   }
 
   /** Regenerates the answer to a message, or to a new version of it; asks first about the changes of the old answer.
@@ -102,7 +101,7 @@ export class TurnActions {
   }
 
   async showVariant(message: MessageId, number: number): Promise<void> {
-    await this.#ask(() => this.#host.showVariant(message, number));
+    await this.#app.attempt(() => this.#host.showVariant(message, number));
   }
 
   async #regenerate(request: RegenerateRequest): Promise<boolean> {
@@ -120,7 +119,7 @@ export class TurnActions {
       } else if (text !== null) this.#endEdit(message);
     };
     await (text === null
-      ? this.#once(() => this.#ask(regenerate))
+      ? this.#once(() => this.#app.attempt(regenerate))
       : this.#send(message, regenerate));
     return begun;
   }
@@ -129,7 +128,7 @@ export class TurnActions {
   async #send(message: MessageId, request: () => Promise<void>): Promise<boolean> {
     if (this.sending !== null) return false;
     this.sending = message;
-    const taken = await this.#ask(request);
+    const taken = await this.#app.attempt(request);
     this.sending = null;
     return taken;
   }
@@ -141,7 +140,7 @@ export class TurnActions {
 
   /** Summarizes the earlier messages, so that the model is sent less. */
   async summarize(conversation: ConversationId): Promise<void> {
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       await this.#settingsQueue.done;
       await this.#host.summarize(conversation);
     });
@@ -150,7 +149,7 @@ export class TurnActions {
   /** Continues an interrupted turn; `false` where that was refused, or one is on its way. */
   async goOn(): Promise<boolean> {
     return await this.#once(async (conversation) => {
-      return await this.#ask(async () => {
+      return await this.#app.attempt(async () => {
         await this.#settingsQueue.done;
         await this.#host.continueTurn(conversation);
       });
@@ -170,7 +169,7 @@ export class TurnActions {
   }
 
   async #leave(turn: TurnId): Promise<boolean> {
-    return await this.#ask(() => this.#host.leaveTurn(turn));
+    return await this.#app.attempt(() => this.#host.leaveTurn(turn));
   }
 
   /** Acts on a turn of the open conversation, unless another action on one is on its way there. */
@@ -181,16 +180,5 @@ export class TurnActions {
     const done = await act(conversation);
     this.#acting.delete(conversation);
     return done;
-  }
-
-  /** Whether it was done; a refusal is reported instead. */
-  async #ask(request: () => Promise<void>): Promise<boolean> {
-    try {
-      await request();
-      return true;
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-      return false;
-    }
   }
 }

@@ -139,13 +139,11 @@ export class Drafts {
     const draft = { where: this.#here };
     this.#reading.add(draft);
     for (const file of files) {
-      try {
+      await this.#app.attempt(async () => {
         const mention = await mentionFile(file, this.#host);
         // Of another vault it would be another note.
         if (this.#reading.has(draft)) this.attach(mention, draft.where);
-      } catch (thrown) {
-        this.#app.report(userError(thrown));
-      }
+      });
     }
     this.#reading.delete(draft);
   }

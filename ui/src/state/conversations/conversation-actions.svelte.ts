@@ -9,7 +9,6 @@ import type {
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 
 /** The last action, and how to undo it. */
 interface LastAction {
@@ -66,7 +65,7 @@ export class ConversationActions {
     this.listing = true;
     const { archiveState } = this;
     const before = archiveState === 'open' ? this.#app.behind : (this.#behind ?? null);
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       const page = await this.#host.listConversations({ archiveState, before });
       this.#app.addRows(page.conversations);
       if (archiveState === 'open') this.#app.behind = page.behind;
@@ -93,32 +92,34 @@ export class ConversationActions {
     this.typedName = null;
     const name = written.trim();
     if (!name || name === title) return;
-    if (await this.#ask(() => this.#host.renameConversation(id, name))) return;
+    if (await this.#app.attempt(() => this.#host.renameConversation(id, name))) return;
     if (this.renaming === null) [this.renaming, this.typedName] = [id, written];
   }
 
   async setArchiveState({ id, title }: Conversation, state: ArchiveState): Promise<void> {
     const other = state === 'open' ? 'archived' : 'open';
     const say = state === 'open' ? m.kept_unarchived : m.kept_archived;
-    if (!(await this.#ask(() => this.#host.setArchiveState(id, state)))) return;
-    const undo = (): Promise<boolean> => this.#ask(() => this.#host.setArchiveState(id, other));
+    if (!(await this.#app.attempt(() => this.#host.setArchiveState(id, state)))) return;
+    const undo = (): Promise<boolean> =>
+      this.#app.attempt(() => this.#host.setArchiveState(id, other));
     this.notify(() => say({ title }), undo);
   }
 
   async end({ id }: Conversation): Promise<void> {
-    await this.#ask(() => this.#host.endConversation(id));
+    await this.#app.attempt(() => this.#host.endConversation(id));
   }
 
   async delete({ id, title }: Conversation): Promise<void> {
-    if (!(await this.#ask(() => this.#host.deleteConversation(id)))) return;
-    const undo = (): Promise<boolean> => this.#ask(() => this.#host.restoreConversation(id));
+    if (!(await this.#app.attempt(() => this.#host.deleteConversation(id)))) return;
+    const undo = (): Promise<boolean> =>
+      this.#app.attempt(() => this.#host.restoreConversation(id));
     this.notify(() => m.kept_deleted({ title }), undo);
   }
 
   /** Writes one conversation, or all, into a file that the user chooses. */
   async export(row: Conversation | null, format: ExportFormat): Promise<void> {
     const name = fileName(row?.title ?? m.export_all_name());
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       const exported = await this.#host.exportConversations(row?.id ?? null, format, name);
       if (!exported) return;
       const { conversations: count, file } = exported;
@@ -135,16 +136,6 @@ export class ConversationActions {
 
   dismiss(): void {
     this.notice = null;
-  }
-
-  async #ask(request: () => Promise<void>): Promise<boolean> {
-    try {
-      await request();
-      return true;
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-      return false;
-    }
   }
 }
 

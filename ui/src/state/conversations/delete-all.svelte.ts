@@ -2,7 +2,6 @@
 import type { ConversationCounts } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 import type { ConversationActions } from './conversation-actions.svelte';
 
 export class DeleteAll {
@@ -33,7 +32,7 @@ export class DeleteAll {
   /** The same while what is known goes on being shown. */
   async again(): Promise<void> {
     if (!this.#app.vault) return;
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       this.kept = await this.#host.keptConversations();
     });
   }
@@ -64,15 +63,7 @@ export class DeleteAll {
   async #do(what: 'delete' | 'restore', request: () => Promise<void>): Promise<void> {
     if (this.doing !== null) return;
     this.doing = what;
-    await this.#ask(request);
+    await this.#app.attempt(request);
     this.doing = null;
-  }
-
-  async #ask(request: () => Promise<void>): Promise<void> {
-    try {
-      await request();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
   }
 }

@@ -37,11 +37,7 @@ export class HubDescription {
   }
 
   async stop(): Promise<void> {
-    try {
-      await this.#host.stopDescription();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() => this.#host.stopDescription());
   }
 
   /** Stores the draft as the description. */
@@ -52,12 +48,7 @@ export class HubDescription {
   /** It becomes the hub's; where that is refused, it is proposed still. */
   async keep(): Promise<void> {
     const hub = { ...this.#app.settings.hub, description: this.proposal?.trim() ?? '' };
-    try {
-      await this.#settingsQueue.save({ hub });
-      this.discard();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    if (await this.#app.attempt(() => this.#settingsQueue.save({ hub }))) this.discard();
   }
 
   discard(): void {

@@ -4,7 +4,6 @@ import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import type { Keyring } from '../settings/keyring.svelte';
 import { keyFailure, type KeyResult } from '../settings/provider.svelte';
-import { userError } from '../user-error';
 
 export class HubToken {
   /** Without one until it was looked at. */
@@ -20,11 +19,9 @@ export class HubToken {
 
   /** Looks where it comes from now. */
   async look(): Promise<void> {
-    try {
+    await this.#app.attempt(async () => {
       this.status = await this.#host.hubTokenSource();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    });
   }
 
   /** Keeps a token; an empty one removes it. */

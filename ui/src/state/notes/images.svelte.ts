@@ -3,7 +3,6 @@ import type { NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { Images } from '../../shared/markdown/rendered/images';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 
 export class VaultImages {
   /** Those of answers, which stand in no note. */
@@ -33,10 +32,6 @@ export class VaultImages {
   }
 
   async #open(target: string, note: NotePath | null): Promise<void> {
-    try {
-      await this.#host.openImage(target, note);
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() => this.#host.openImage(target, note));
   }
 }

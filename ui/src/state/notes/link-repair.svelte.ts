@@ -61,20 +61,16 @@ export class LinkRepair {
   ): Promise<boolean> {
     if (this.repairing) return false;
     this.repairing = true;
-    try {
+    const isDone = await this.#app.attempt(async () => {
       const repaired = await ask();
       const { changeSet } = repaired;
       this.#conversationActions.notify(
         () => toText(repaired),
         () => this.#undo.undo({ type: 'change_set', changeSet }),
       );
-      return true;
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-      return false;
-    } finally {
-      this.repairing = false;
-    }
+    });
+    this.repairing = false;
+    return isDone;
   }
 }
 

@@ -27,12 +27,9 @@ export class OpenNoteLinks {
   async openIn(program: 'obsidian' | 'editor'): Promise<void> {
     const path = this.#app.note?.path;
     if (path === undefined) return;
-    try {
-      if (program === 'obsidian') await this.#host.openInObsidian(path);
-      else await this.#host.openInEditor(path);
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() =>
+      program === 'obsidian' ? this.#host.openInObsidian(path) : this.#host.openInEditor(path),
+    );
   }
 
   /** Another note is shown, or notes changed: asks again. */

@@ -3,7 +3,6 @@ import type { NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { SentNote } from '../composer/sent-note.svelte';
-import { userError } from '../user-error';
 import { lineOfTarget } from './note-anchor';
 import { OpenNoteAttribution } from './note-attribution.svelte';
 import { OpenNoteLinks } from './note-links.svelte';
@@ -35,7 +34,7 @@ export class OpenNote {
   /** Shows the note that a link or a line names, at a line of it, unless it is closed or another one is opened before
    * it comes. */
   async show(target: string, line: number | null = null): Promise<void> {
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       // A link may lead to another place of the same note.
       const path = target.startsWith('#') ? this.#app.note?.path : linkedNote(target);
       if (path === undefined) return;
@@ -66,12 +65,12 @@ export class OpenNote {
     this.#settled = this.#round;
     this.#app.closeNote();
     this.look();
-    await this.#ask(() => this.#host.closeNote());
+    await this.#app.attempt(() => this.#host.closeNote());
   }
 
   /** Text was selected in the note at this path, which another one may have replaced by now. */
   async select(path: NotePath, text: string, heading: string | null): Promise<void> {
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       await this.#host.selectInNote(path, text, heading);
       this.sent.select(path, text);
     });
@@ -88,13 +87,5 @@ export class OpenNote {
   #since(): () => boolean {
     const [round, vault] = [this.#round, this.#app.shown];
     return () => round === this.#round && vault === this.#app.shown;
-  }
-
-  async #ask(request: () => Promise<void>): Promise<void> {
-    try {
-      await request();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
   }
 }

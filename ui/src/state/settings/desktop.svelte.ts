@@ -2,7 +2,6 @@
 import type { AutostartMode, ConversationId, DesktopState, OnClose } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 
 export class Desktop {
   /** `null` until it was looked at; with a change that is on its way. */
@@ -19,7 +18,7 @@ export class Desktop {
 
   /** Looks how the desktop stands now. */
   async look(): Promise<void> {
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       this.#told = await this.#host.desktopState();
     });
     this.state = this.#told;
@@ -28,7 +27,7 @@ export class Desktop {
   /** Shown as set at once, and as it was where that is refused. */
   async setAtLogin(atLogin: AutostartMode): Promise<void> {
     if (this.state) this.state = { ...this.state, atLogin };
-    await this.#ask(async () => {
+    await this.#app.attempt(async () => {
       this.#told = await this.#host.setAtLogin(atLogin);
     });
     this.state = this.#told;
@@ -37,19 +36,11 @@ export class Desktop {
   /** Says what closing the window means; `ask` leaves it open. */
   async answerClosing(answer: OnClose): Promise<void> {
     this.#app.closing = false;
-    await this.#ask(() => this.#host.answerClosing(answer));
+    await this.#app.attempt(() => this.#host.answerClosing(answer));
   }
 
   /** Says which conversation the user has before them. */
   async lookAt(conversation: ConversationId | null): Promise<void> {
-    await this.#ask(() => this.#host.lookAt(conversation));
-  }
-
-  async #ask(request: () => Promise<void>): Promise<void> {
-    try {
-      await request();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() => this.#host.lookAt(conversation));
   }
 }

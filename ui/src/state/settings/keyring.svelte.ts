@@ -5,7 +5,6 @@ import type { KeyringTrouble, TurnId, Unlocking } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import { m } from '../../messages/messages';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 
 /** Why a secret of this kind is not at hand. */
 export function keyringText(trouble: KeyringTrouble, secret: 'key' | 'token'): string {
@@ -64,24 +63,18 @@ export class Keyring {
     if (this.waits) return;
     this.waits = true;
     this.#outcome = null;
-    try {
+    await this.#app.attempt(async () => {
       this.#outcome = await this.#host.unlockKeyring();
       if (this.#outcome === 'unlocked') {
         this.#app.say(m.keyring_unlocked());
         this.onunlocked();
       }
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    });
     this.waits = false;
   }
 
   /** Withdraws the question. */
   async stop(): Promise<void> {
-    try {
-      await this.#host.stopUnlocking();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() => this.#host.stopUnlocking());
   }
 }

@@ -121,11 +121,7 @@ export class Provider {
 
   /** Decides which settings count while their file does not: until then nobody answers. */
   async settle(choice: SettingsChoice): Promise<void> {
-    try {
-      await this.#host.settleSettings(choice);
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() => this.#host.settleSettings(choice));
   }
 
   /** Asks the provider for one word, and which models it has: those come with the feed. */
@@ -167,10 +163,6 @@ export class Provider {
   }
 
   async #save(change: Partial<Settings>): Promise<void> {
-    try {
-      await this.#settingsQueue.save(change);
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-    }
+    await this.#app.attempt(() => this.#settingsQueue.save(change));
   }
 }

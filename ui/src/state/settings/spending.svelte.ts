@@ -2,7 +2,6 @@
 import type { ConversationId, MonthCost, TurnCost } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
-import { userError } from '../user-error';
 
 /** In billionths of a dollar. */
 const cent = 10_000_000;
@@ -22,14 +21,12 @@ export class Spending {
   /** Loads the months again. */
   async look(): Promise<void> {
     this.months = null;
-    if (!this.#app.vault) return;
-    this.months = await this.#ask(() => this.#host.spentByMonth());
+    if (this.#app.vault) await this.#load();
   }
 
   /** As what was looked at stands now; it stays in sight meanwhile. */
   async again(): Promise<void> {
-    if (!this.#app.vault || !this.#app.provider.hasModel) return;
-    this.months = (await this.#ask(() => this.#host.spentByMonth())) ?? this.months;
+    if (this.#app.vault && this.#app.provider.hasModel) await this.#load();
   }
 
   /** How much of this month's limit is spent, in percent; `null` where there is none. */
@@ -42,16 +39,17 @@ export class Spending {
 
   /** The cost of each turn of a conversation; `null` when that cannot be told. */
   async of(conversation: ConversationId): Promise<readonly TurnCost[] | null> {
-    return this.#ask(() => this.#host.spentIn(conversation));
+    let turns: readonly TurnCost[] | null = null;
+    await this.#app.attempt(async () => {
+      turns = await this.#host.spentIn(conversation);
+    });
+    return turns;
   }
 
-  async #ask<T>(request: () => Promise<T>): Promise<T | null> {
-    try {
-      return await request();
-    } catch (thrown) {
-      this.#app.report(userError(thrown));
-      return null;
-    }
+  async #load(): Promise<void> {
+    await this.#app.attempt(async () => {
+      this.months = await this.#host.spentByMonth();
+    });
   }
 }
 
