@@ -2,6 +2,7 @@
 
 pub mod anthropic;
 pub(crate) mod chat_template;
+mod function_tool;
 pub mod key_pool;
 pub mod model_catalog;
 pub mod ollama;

@@ -9,7 +9,8 @@ use protocol::{CallId, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolSpec, callable_name};
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, callable_name};
+use crate::providers::function_tool::{FunctionTool, result_text};
 use crate::providers::request_parameters::RequestParameters;
 
 /// A request for a streamed answer.
@@ -18,7 +19,7 @@ pub(super) struct OllamaRequest<'a> {
     model: &'a str,
     messages: Vec<OllamaMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<OllamaTool<'a>>,
+    tools: Vec<FunctionTool<'a>>,
     stream: bool,
     options: OllamaOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,12 +36,6 @@ struct OllamaOptions {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", content = "function", rename_all = "snake_case")]
-enum OllamaTool<'a> {
-    Function { name: &'a str, description: &'a str, parameters: &'a Value },
 }
 
 #[derive(Debug, Serialize)]
@@ -88,7 +83,7 @@ impl<'a> OllamaRequest<'a> {
         Self {
             model: &request.model,
             messages: system.into_iter().chain(said).collect(),
-            tools: request.tools.iter().map(tool).collect(),
+            tools: request.tools.iter().map(FunctionTool::from).collect(),
             stream: true,
             options: OllamaOptions {
                 num_ctx: window,
@@ -100,11 +95,6 @@ impl<'a> OllamaRequest<'a> {
             extra: &parameters.extra,
         }
     }
-}
-
-fn tool(spec: &ToolSpec) -> OllamaTool<'_> {
-    let ToolSpec { name, description, input_schema: parameters } = spec;
-    OllamaTool::Function { name, description, parameters }
 }
 
 /// Each result is a message of its own, before the text that came with them. This wire knows
@@ -128,10 +118,7 @@ fn messages<'a>(
             }
             ContentBlock::Result { call, output, is_error } => {
                 let tool_name = callable_name(names.get(call).copied().unwrap_or_default());
-                let content = match is_error {
-                    true => Cow::Owned(format!("Error: {output}")),
-                    false => Cow::Borrowed(output.as_str()),
-                };
+                let content = result_text(output, *is_error);
                 said.push(OllamaMessage::Tool { tool_name, content });
             }
             // Verbatim content of another provider is not sent to this one.

@@ -8,7 +8,8 @@ use protocol::chat::model::Effort;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolCall, ToolSpec, callable_name};
+use crate::model::{ContentBlock, ModelMessage, ModelRequest, ToolCall, callable_name};
+use crate::providers::function_tool::{FunctionTool, result_text};
 use crate::providers::request_parameters::RequestParameters;
 
 /// The name under which a server knows the output cap.
@@ -26,7 +27,7 @@ pub(super) struct ChatRequest<'a> {
     model: &'a str,
     messages: Vec<ChatMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<ChatTool<'a>>,
+    tools: Vec<FunctionTool<'a>>,
     stream: bool,
     stream_options: StreamOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,12 +47,6 @@ pub(super) struct ChatRequest<'a> {
 #[derive(Debug, Serialize)]
 struct StreamOptions {
     include_usage: bool,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", content = "function", rename_all = "snake_case")]
-enum ChatTool<'a> {
-    Function { name: &'a str, description: &'a str, parameters: &'a Value },
 }
 
 #[derive(Debug, Serialize)]
@@ -107,7 +102,7 @@ impl<'a> ChatRequest<'a> {
                 .into_iter()
                 .chain(request.messages.iter().flat_map(messages))
                 .collect(),
-            tools: request.tools.iter().map(tool).collect(),
+            tools: request.tools.iter().map(FunctionTool::from).collect(),
             stream: true,
             stream_options: StreamOptions { include_usage: true },
             max_tokens,
@@ -118,11 +113,6 @@ impl<'a> ChatRequest<'a> {
             extra: &parameters.extra,
         }
     }
-}
-
-fn tool(spec: &ToolSpec) -> ChatTool<'_> {
-    let ToolSpec { name, description, input_schema: parameters } = spec;
-    ChatTool::Function { name, description, parameters }
 }
 
 /// Each result is a message of its own, before the text that came with them.
@@ -146,7 +136,7 @@ fn messages(message: &ModelMessage) -> Vec<ChatMessage<'_>> {
             let results = blocks.filter_map(|block| match block {
                 ContentBlock::Result { call, output, is_error } => Some(ChatMessage::Tool {
                     tool_call_id: call.as_str(),
-                    content: result(output, *is_error),
+                    content: result_text(output, *is_error),
                 }),
                 ContentBlock::Text(_) | ContentBlock::Call(_) | ContentBlock::Verbatim(_) => None,
             });
@@ -154,11 +144,6 @@ fn messages(message: &ModelMessage) -> Vec<ChatMessage<'_>> {
             results.chain(content).collect()
         }
     }
-}
-
-/// The wire has no mark for a failure.
-fn result(output: &str, is_error: bool) -> Cow<'_, str> {
-    if is_error { Cow::Owned(format!("Error: {output}")) } else { Cow::Borrowed(output) }
 }
 
 fn chat_call(call: &ToolCall) -> ChatCall<'_> {
