@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llm::ToollessModels;
 use protocol::UserError;
+use serde_json::{Value, json};
 
 use crate::support::clock::now;
 use crate::workspace::data_dir::DataDir;
@@ -15,6 +16,9 @@ const RECORD_LIFETIME_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// When it was found out, by base URL and model.
 type ToolSupportRecords = BTreeMap<(String, String), i64>;
+
+/// A record as it is kept: when, base URL, model.
+type ToolSupportRow = (i64, String, String);
 
 /// As kept in the data folder; nothing where nothing readable is kept.
 pub(crate) fn load(data: &DataDir) -> ToollessModels {
@@ -36,24 +40,31 @@ fn add_record(data: &DataDir, base_url: &str, model: &str) -> Result<(), UserErr
     let lock = data.lock()?;
     let mut found = read_records(data);
     found.insert((base_url.to_owned(), model.to_owned()), now().0);
-    lock.replace(&data.tool_support_file(), to_text(&found).as_bytes())
+    lock.replace(&data.tool_support_file(), to_json(&found).as_bytes())
 }
 
-/// A line each: when, base URL, model, with tabs between them.
-fn to_text(found: &ToolSupportRecords) -> String {
-    let line =
-        |((base_url, model), at): (&(String, String), &i64)| format!("{at}\t{base_url}\t{model}\n");
-    found.iter().map(line).collect()
+/// A list of [`ToolSupportRow`].
+fn to_json(found: &ToolSupportRecords) -> String {
+    let row = |((base_url, model), at): (&(String, String), &i64)| json!([at, base_url, model]);
+    found.iter().map(row).collect::<Value>().to_string()
 }
 
 fn parse(text: &str) -> ToolSupportRecords {
-    let line = |line: &str| {
+    let rows: Vec<ToolSupportRow> =
+        serde_json::from_str(text).unwrap_or_else(|_| parse_former(text));
+    let is_new = |at: i64| now().0.saturating_sub(at) < RECORD_LIFETIME_MS;
+    let new = rows.into_iter().filter(|(at, ..)| is_new(*at));
+    new.map(|(at, base_url, model)| ((base_url, model), at)).collect()
+}
+
+/// Earlier versions wrote a line each, with tabs in it.
+fn parse_former(text: &str) -> Vec<ToolSupportRow> {
+    let row = |line: &str| {
         let mut parts = line.splitn(3, '\t');
-        let at: i64 = parts.next()?.parse().ok()?;
-        let (base_url, model) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-        (now().0.saturating_sub(at) < RECORD_LIFETIME_MS).then_some(((base_url, model), at))
+        let at = parts.next()?.parse::<i64>().ok()?;
+        Some((at, parts.next()?.to_owned(), parts.next()?.to_owned()))
     };
-    text.lines().filter_map(line).collect()
+    text.lines().filter_map(row).collect()
 }
 
 #[cfg(test)]
@@ -66,10 +77,25 @@ mod tests {
 
     #[test]
     fn what_was_found_out_is_read_again_until_it_is_old() {
-        let new = ToolSupportRecords::from([(of("small one"), now().0)]);
-        let old = ToolSupportRecords::from([(of("old"), now().0 - RECORD_LIFETIME_MS)]);
-        let text = format!("{}{}no line of ours\n", to_text(&new), to_text(&old));
-        assert_eq!(parse(&text), new);
+        let new = (of("small\tone"), now().0);
+        let old = (of("old"), now().0 - RECORD_LIFETIME_MS);
+        let kept = ToolSupportRecords::from([new.clone(), old]);
+        assert_eq!(parse(&to_json(&kept)), ToolSupportRecords::from([new]));
+        assert_eq!(parse("no record of ours"), ToolSupportRecords::new());
+    }
+
+    #[test]
+    fn the_file_of_an_earlier_version_is_read_and_kept() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(dir.path().to_owned()).expect("a data directory");
+        let (at, old) = (now().0, now().0 - RECORD_LIFETIME_MS);
+        let url = "http://localhost:1234";
+        let former = format!("{at}\t{url}\tsmall one\n{old}\t{url}\told\nno line of ours\n");
+        std::fs::write(data.tool_support_file(), former).expect("written");
+        assert_eq!(read_records(&data), ToolSupportRecords::from([(of("small one"), at)]));
+        add_record(&data, url, "another").expect("kept");
+        let kept: Vec<_> = read_records(&data).into_keys().collect();
+        assert_eq!(kept, [of("another"), of("small one")]);
     }
 
     #[test]

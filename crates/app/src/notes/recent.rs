@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use protocol::NotePath;
+use serde_json::Value;
 
 use crate::workspace::data_dir::write_private;
 
@@ -23,7 +24,10 @@ impl RecentNotes {
     pub(crate) fn load(dir: &Path) -> Self {
         let file = dir.join("recent");
         let kept = fs::read_to_string(&file).unwrap_or_default();
-        let notes = kept.lines().filter_map(|line| NotePath::parse(line).ok());
+        // Earlier versions wrote a path a line.
+        let paths: Vec<String> = serde_json::from_str(&kept)
+            .unwrap_or_else(|_| kept.lines().map(str::to_owned).collect());
+        let notes = paths.iter().filter_map(|path| NotePath::parse(path).ok());
         let notes = Mutex::new(notes.take(MAX_RECENT_NOTES).collect());
         Self { file, notes }
     }
@@ -42,8 +46,8 @@ impl RecentNotes {
         notes.retain(|other| other != note);
         notes.insert(0, note.clone());
         notes.truncate(MAX_RECENT_NOTES);
-        let lines: Vec<&str> = notes.iter().map(NotePath::as_str).collect();
-        if let Err(error) = write_private(&self.file, lines.join("\n").as_bytes()) {
+        let paths: Value = notes.iter().map(NotePath::as_str).collect();
+        if let Err(error) = write_private(&self.file, paths.to_string().as_bytes()) {
             tracing::warn!(%error, "which notes were shown lately is not kept");
         }
     }
@@ -64,5 +68,18 @@ mod tests {
         }
         assert_eq!(recent.all(), [note("a.md"), note("b.md")]);
         assert_eq!(RecentNotes::load(dir.path()).all(), [note("a.md"), note("b.md")]);
+    }
+
+    #[test]
+    fn the_file_of_an_earlier_version_is_read_and_kept() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let note = |name: &str| NotePath::parse(name).expect("a path");
+        let former = "Garden/Beans.md\n../outside.md\nTea.md";
+        fs::write(dir.path().join("recent"), former).expect("written");
+        let recent = RecentNotes::load(dir.path());
+        assert_eq!(recent.all(), [note("Garden/Beans.md"), note("Tea.md")]);
+        recent.add(&note("New.md"));
+        let all = [note("New.md"), note("Garden/Beans.md"), note("Tea.md")];
+        assert_eq!(RecentNotes::load(dir.path()).all(), all);
     }
 }
