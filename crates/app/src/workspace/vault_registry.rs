@@ -12,9 +12,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use protocol::{UserError, VaultId};
-use uuid::Uuid;
 use vault::Vault;
 
+use crate::support::clock::new_id;
 use crate::workspace::data_dir::{DataDir, FileAction, io_error, make_private};
 use record::{FolderIdentity, IdentityMatch, MAX_ROOT_INODE, VaultRecord};
 
@@ -44,7 +44,7 @@ impl VaultDataDir {
         let is_free = |id: &VaultId| !records.iter().any(|r| r.id == *id && r.dir != dir);
         // Versions before gave copies the id of their original.
         let id = known.map(|known| known.id.clone()).filter(is_free);
-        let id = id.unwrap_or_else(|| VaultId::from(Uuid::now_v7()));
+        let id = id.unwrap_or_else(new_id);
         let original = records.iter().find(|record| seen.is_copy_of(record));
         let copy_of = original.filter(|_| known.is_none()).map(|record| record.path.clone());
         let has_lost_id = seen.vault_id.is_none()
