@@ -428,12 +428,13 @@ async fn conversation_of(
     if let Some(asked) = asked.map_err(store_error)? {
         return Ok(asked);
     }
-    let today = format!("{} {}", local_now().strftime("%Y-%m-%d"), row.hub);
+    let day = local_now();
+    let today = format!("{} {}", day.strftime("%Y-%m-%d"), row.hub);
     if let Some(id) = store.hub_conversation(&today).await.map_err(store_error)? {
         return Ok(id);
     }
     let id = crate::support::clock::new_id();
-    let title = format!("Inbox, {}", local_now().strftime("%A"));
+    let title = format!("Inbox, {}", day.strftime("%A"));
     store.create_conversation(&id, &title, Some(&today), now()).await.map_err(store_error)?;
     Ok(id)
 }
