@@ -10,16 +10,13 @@ use super::{assert_none, root};
 /// The functions that read the wall clock, by the end of their paths.
 const READS: [[&str; 2]; 3] = [["SystemTime", "now"], ["Timestamp", "now"], ["Zoned", "now"]];
 
-/// A server of its own beside the link, with a clock of its own.
-const LOCAL_HUB: &str = "crates/hub/src/local";
-
 /// For each crate, the files that read the wall clock outside tests.
 fn clock_readers(files: &[(PathBuf, String)]) -> BTreeMap<&str, Vec<&Path>> {
     let mut readers: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
     for (name, of_crate) in files_by_crate(files) {
         for (path, file) in of_crate {
             let is_read = |end: &[&str; 2]| file.inline.iter().any(|path| path.ends_with(end));
-            if !path.starts_with(LOCAL_HUB) && READS.iter().any(is_read) {
+            if READS.iter().any(is_read) {
                 readers.entry(name).or_default().push(path);
             }
         }
@@ -57,7 +54,6 @@ fn a_second_file_that_reads_the_wall_clock_is_complained_about() {
     ] {
         assert_eq!(complaints_about("crates/hub/src/driver.rs", text), 1, "{text}");
         assert_eq!(complaints_about("crates/llm/src/driver.rs", text), 0, "{text}");
-        assert_eq!(complaints_about("crates/hub/src/local/server.rs", text), 0, "{text}");
         let test = format!("#[cfg(test)] mod tests {{ fn at() {{ {text} }} }}");
         assert_eq!(complaints_about("crates/hub/src/driver.rs", &test), 0, "{test}");
     }
