@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use protocol::changes::history::UndoScope;
 use protocol::chat::conversation::ChatItem;
 use protocol::job::JobKind;
-use protocol::{AppEvent, ConversationId, TurnStatus};
+use protocol::{AppEvent, ConversationId, ResumePolicy, Settings, TurnStatus};
 use serde_json::json;
 use testkit::stories::note_changes::NOTES;
 use testkit::{Gate, Reply, ScriptedModel};
@@ -36,6 +36,44 @@ async fn an_answer_that_streams_slowly_is_cancelled_at_once_and_its_text_stays()
     let cancelled =
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Cancelled, .. });
     assert!(view.items.last().is_some_and(cancelled), "{:#?}", view.items);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_waits_for_other_conversations_is_cancelled_at_once_and_stays_so() {
+    let gate = Gate::closed();
+    let words = "These are many words of an answer that is never completed.";
+    let script = (0..4).map(|_| Reply::text(words).gated(&gate)).collect();
+    let model = ScriptedModel::start(script).await;
+    let home = home_with_key(&NOTES);
+    let settings = Settings { resume: ResumePolicy::Never, ..settings_with_model(&model) };
+    let running = home.open(settings.clone()).await;
+    for _ in 0..4 {
+        running.send(None, "tell me", None).await.expect("taken");
+    }
+    gate.wait_until_reached(4).await;
+    let waiting = running.send(None, "wait", None).await.expect("taken");
+    let stopped = Instant::now();
+    running.app.stop(&waiting).await.expect("stopped");
+    running.app.wait_until_idle(&waiting).await.expect("idle");
+    assert!(stopped.elapsed() < MAX_STOP_DELAY, "{:?}", stopped.elapsed());
+    let view = running.view(&waiting).await;
+    let [
+        ChatItem::User { queued: false, .. },
+        ChatItem::Ended { status: TurnStatus::Cancelled, .. },
+    ] = view.items.as_slice()
+    else {
+        panic!("{:#?}", view.items)
+    };
+    assert!(!view.conversation.working);
+
+    // It is the same after a start: nobody is asked.
+    running.quit().await;
+    let running = home.open(settings).await;
+    running.app.wait_until_idle(&waiting).await.expect("idle");
+    assert_eq!(running.view(&waiting).await.items, view.items);
+    assert_eq!(model.requests().len(), 4);
     running.quit().await;
     model.finish();
 }

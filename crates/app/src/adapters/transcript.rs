@@ -51,6 +51,10 @@ impl Transcript for StoreTranscript {
         Ok(begun)
     }
 
+    async fn has_queued(&self, conversation: &ConversationId) -> Result<bool, UserError> {
+        self.store.has_queued_turn(conversation).await.map_err(store_error)
+    }
+
     async fn history(
         &self,
         conversation: &ConversationId,

@@ -52,6 +52,9 @@ pub trait Transcript: Send + Sync {
     /// Marks the conversation's oldest queued turn as running; `None` when none is queued.
     async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError>;
 
+    /// Whether [`begin`](Self::begin) would mark a turn.
+    async fn has_queued(&self, conversation: &ConversationId) -> Result<bool, UserError>;
+
     /// The history that is sent in `turn`: its own messages, and those before it. Messages of turns
     /// queued behind it are not among them. The compaction covers turns that ran before it in its
     /// own branch.

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use protocol::{ConversationId, OpenTurn};
+use protocol::{ConversationId, OpenTurn, UserError};
 use tokio::sync::SemaphorePermit;
+use tokio_util::sync::CancellationToken;
 
 use crate::compaction::SummaryTrigger;
 use crate::service::active_sessions::{IdleTask, ServiceInner, SessionExit};
 use crate::service::queue_retry::QueueHealth;
 use crate::service::turn_driver::{self, HistoryWeight, TurnExit};
 
-/// Waits for room, then runs turns until none is queued or the service ends; where the transcript fails,
-/// another session does so later. A conversation that has become long is summarized between its turns.
+/// Waits for a slot, then runs turns until none is queued or the service ends; a turn that is stopped before
+/// there is a slot ends at once, and those behind it wait on. Where the transcript fails, another session does
+/// so later. A conversation that has become long is summarized between its turns.
 pub(crate) async fn run_session(
     service: Arc<ServiceInner>,
     conversation: ConversationId,
@@ -32,7 +34,7 @@ async fn run_queued_turns(
     conversation: &ConversationId,
     mut health: QueueHealth,
 ) -> Result<(Option<OpenTurn>, IdleTask), SessionEnd> {
-    let _room = acquire_slot(service).await.ok_or(SessionEnd::Leaves)?;
+    let mut slot = acquire_slot(service, &service.next_turn(conversation)).await?;
     let mut heavy = None;
     loop {
         match next_step(service, conversation, &mut health).await? {
@@ -40,6 +42,15 @@ async fn run_queued_turns(
             SessionStep::Ran(_, HistoryWeight::Light) => heavy = None,
             SessionStep::Again => {}
             SessionStep::Left(task) => return Ok((heavy, task)),
+        }
+        if slot.is_none() {
+            let stop = service.next_turn(conversation);
+            if !has_queued(service, conversation, health).await?
+                && let SessionExit::Yes(task) = service.end_session_if_idle(conversation)
+            {
+                return Ok((heavy, task));
+            }
+            slot = acquire_slot(service, &stop).await?;
         }
     }
 }
@@ -82,13 +93,7 @@ async fn next_step(
     let stop = service.next_turn(conversation);
     let begun = match service.parts.transcript.begin(conversation).await {
         Ok(begun) => begun,
-        Err(error) => {
-            tracing::error!(%conversation, %error, "cannot look for queued turns");
-            if *health != (QueueHealth::Failed { is_told: true }) {
-                service.parts.policy.queue_failed(conversation, &error);
-            }
-            return Err(SessionEnd::TriesAgain);
-        }
+        Err(error) => return Err(queue_failed(service, conversation, *health, &error)),
     };
     if matches!(health, QueueHealth::Failed { .. }) {
         *health = QueueHealth::Unproven;
@@ -113,11 +118,39 @@ async fn next_step(
     }
 }
 
-/// Room to work; `None` when the service ends.
-async fn acquire_slot(service: &ServiceInner) -> Option<SemaphorePermit<'_>> {
+/// Whether a turn of the conversation would begin now.
+async fn has_queued(
+    service: &ServiceInner,
+    conversation: &ConversationId,
+    health: QueueHealth,
+) -> Result<bool, SessionEnd> {
+    let looked = service.parts.transcript.has_queued(conversation).await;
+    looked.map_err(|error| queue_failed(service, conversation, health, &error))
+}
+
+/// Tells the host once that the queue cannot be looked at.
+fn queue_failed(
+    service: &ServiceInner,
+    conversation: &ConversationId,
+    health: QueueHealth,
+    error: &UserError,
+) -> SessionEnd {
+    tracing::error!(%conversation, %error, "cannot look for queued turns");
+    if health != (QueueHealth::Failed { is_told: true }) {
+        service.parts.policy.queue_failed(conversation, error);
+    }
+    SessionEnd::TriesAgain
+}
+
+/// A slot to work in; `None` when the turn that begins next is stopped first: to end, it needs none.
+async fn acquire_slot<'a>(
+    service: &'a ServiceInner,
+    stop: &CancellationToken,
+) -> Result<Option<SemaphorePermit<'a>>, SessionEnd> {
     tokio::select! {
         biased;
-        () = service.parts.cancel.cancelled() => None,
-        room = service.slots.acquire() => room.ok(),
+        () = service.parts.cancel.cancelled() => Err(SessionEnd::Leaves),
+        () = stop.cancelled() => Ok(None),
+        slot = service.slots.acquire() => slot.map(Some).map_err(|_| SessionEnd::Leaves),
     }
 }

@@ -289,6 +289,31 @@ async fn at_most_four_conversations_work_at_once_and_the_fifth_follows() {
 }
 
 #[tokio::test]
+async fn a_turn_that_waits_for_other_conversations_is_stopped_at_once_and_the_next_one_waits_on() {
+    let mut world = ServiceWorld::new();
+    for conversation in ["c1", "c2", "c3", "c4"] {
+        let hold = ProviderScript::SaysAndHolds(vec![text("…")], CancellationToken::new());
+        world.model.enqueue(hold);
+        world.send(conversation, "hi").await;
+    }
+    for _ in 0..4 {
+        world.hear(is_delta).await;
+    }
+    world.send("c", "first").await;
+    world.send("c", "second").await;
+    world.service.stop(&"c".into());
+    let TurnEvent::Ended(ending) = world.hear(is_end).await else { panic!("not the end") };
+    assert_eq!(ending.status, TurnStatus::Cancelled);
+    assert_eq!(world.memory.statuses()[4..], [TurnStatus::Cancelled, TurnStatus::Queued]);
+    // The control: the one behind it is not stopped, and answered when there is a slot.
+    world.model.enqueue(answers("Second"));
+    world.service.stop(&"c1".into());
+    world.quiet().await;
+    assert_eq!(world.memory.statuses()[4..], [TurnStatus::Cancelled, TurnStatus::Done]);
+    assert_eq!(world.model.requests().len(), 5, "the stopped one asked nobody");
+}
+
+#[tokio::test]
 async fn shutting_down_leaves_the_turn_as_it_stands_and_every_task_comes_home() {
     let mut world = ServiceWorld::new();
     let hung_up = CancellationToken::new();

@@ -13,7 +13,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::db::row_ext::{RowExt, enum_text, to_json};
-use crate::db::transaction::{commit_relaxed, read};
+use crate::db::transaction::{commit_relaxed, read, read_one};
 use crate::error::Failure;
 use crate::{Store, StoreError};
 
@@ -31,6 +31,14 @@ impl Store {
         conversation: &ConversationId,
     ) -> Result<Option<OpenTurn>, StoreError> {
         read!(self, "look for the turn that runs", |db| running(db, conversation))
+    }
+
+    /// Whether [`Store::begin_turn`] would begin a turn of the conversation.
+    pub async fn has_queued_turn(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<bool, StoreError> {
+        read_one!(self, "look for queued turns", |db| has_next(db, conversation))
     }
 
     /// Where a turn stands; `None` when it was never stored.
@@ -103,32 +111,50 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(
     Ok(())
 }
 
+/// The number of the turn of conversation `?1` that begins next; no row when none may begin.
+///
 /// A resumed turn goes first, then answers. A message that was typed before a question was asked is
 /// never its answer, so it is held while the question is open; it is held too while the user is
 /// asked whether to continue an interrupted turn.
+macro_rules! next_turn {
+    () => {
+        "SELECT t.number FROM turn t
+         WHERE t.conversation = ?1 AND t.status = 'queued'
+             AND (t.origin <> 'window' OR t.ran IS NOT NULL OR NOT EXISTS (
+                 SELECT 1 FROM question q WHERE q.conversation = ?1 AND q.state = 'open'
+                 UNION ALL
+                 SELECT 1 FROM turn o WHERE o.conversation = ?1 AND o.offered))
+             AND NOT EXISTS (
+                 SELECT 1 FROM turn r WHERE r.conversation = ?1 AND r.status = 'running')
+             AND EXISTS (
+                 SELECT 1 FROM conversation c WHERE c.id = ?1 AND c.deleted_at IS NULL)
+         ORDER BY t.ran IS NULL, t.answers IS NULL, t.number LIMIT 1"
+    };
+}
+
+async fn has_next(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(concat!("SELECT EXISTS (", next_turn!(), ")"))
+        .bind(conversation.as_str())
+        .fetch_one(db)
+        .await
+}
+
 pub(crate) async fn begin(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Option<OpenTurn>, sqlx::Error> {
-    let begun: Option<i64> = sqlx::query_scalar(
+    let begun: Option<i64> = sqlx::query_scalar(concat!(
         "UPDATE turn
          SET status = 'running',
              ran = coalesce(ran, (SELECT coalesce(max(ran), 0) + 1 FROM turn))
-         WHERE number = (
-             SELECT t.number FROM turn t
-             WHERE t.conversation = ?1 AND t.status = 'queued'
-                 AND (t.origin <> 'window' OR t.ran IS NOT NULL OR NOT EXISTS (
-                     SELECT 1 FROM question q WHERE q.conversation = ?1 AND q.state = 'open'
-                     UNION ALL
-                     SELECT 1 FROM turn o WHERE o.conversation = ?1 AND o.offered))
-             ORDER BY t.ran IS NULL, t.answers IS NULL, t.number LIMIT 1
-         ) AND NOT EXISTS (
-             SELECT 1 FROM turn r WHERE r.conversation = ?1 AND r.status = 'running'
-         ) AND EXISTS (
-             SELECT 1 FROM conversation c WHERE c.id = ?1 AND c.deleted_at IS NULL
-         )
-         RETURNING number",
-    )
+         WHERE number = (",
+        next_turn!(),
+        ")
+         RETURNING number"
+    ))
     .bind(conversation.as_str())
     .fetch_optional(&mut *db)
     .await?;

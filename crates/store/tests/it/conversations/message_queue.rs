@@ -35,6 +35,22 @@ async fn what_runs_or_answers_a_question_is_neither_changed_nor_removed() {
 }
 
 #[tokio::test]
+async fn a_turn_counts_as_queued_only_while_it_can_begin() {
+    let story = TestConversation::begin().await;
+    let is_queued = async || story.store.has_queued_turn(&conversation_id()).await.expect("read");
+    assert!(!is_queued().await);
+    story.says("t1", "One", 1).await;
+    assert!(is_queued().await);
+    story.begins().await;
+    story.says("t2", "Two", 2).await;
+    assert!(!is_queued().await, "one runs");
+    story.asks("t1", "Which?", 3).await;
+    assert!(!is_queued().await, "it was typed before the question, and is held");
+    story.store.submit_turn(&answer("t3", "t1", "This", 4)).await.expect("stored");
+    assert!(is_queued().await);
+}
+
+#[tokio::test]
 async fn a_removed_message_leaves_nothing_and_what_it_would_have_told_is_untold() {
     let story = TestConversation::begin().await;
     story.says("t1", "One", 1).await;
