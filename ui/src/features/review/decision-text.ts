@@ -2,7 +2,7 @@
 import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { isNote, moveOf, noteFolder } from '../../state/notes/note-path';
-import type { Decision } from '../../state/review/decisions';
+import { type Decision, isRemoval } from '../../state/review/decisions';
 import type { Acceptance } from '../../state/review/review-decisions.svelte';
 
 /** The text beside the name. */
@@ -70,6 +70,16 @@ export function decisionText(
     acceptance === 'accept' ? m.accepted() : m.accept(),
     acceptance === 'reject' ? m.rejected() : m.reject(),
   ];
+}
+
+/** The label of the button that accepts all at once: what is rejected stays so, and deletions are decided one by one. */
+export function acceptAllText(
+  decisions: readonly Decision[],
+  rejected: 'none' | 'some' | 'all',
+): string {
+  const removes = decisions.some(isRemoval);
+  if (rejected === 'none') return removes ? m.accept_all_edits() : m.accept_all();
+  return removes ? m.accept_rest_edits() : m.accept_rest();
 }
 
 /** The label of the button that applies the decisions. */

@@ -143,12 +143,22 @@ export class ReviewDecisions {
     this.#keep();
   }
 
-  /** Accepts everything, except what takes something away: that is decided on its own. */
+  /** Accepts everything that is not rejected, except what takes something away: that is decided on its own. */
   acceptAll(): void {
     for (const { path } of this.#notes.withoutRemovals()) {
-      this.#give(path, (before) => decided(before, 'accept'));
+      this.#give(path, (before) =>
+        choiceOf(before) === 'reject' ? before : decided(before, 'accept'),
+      );
     }
     this.#keep();
+  }
+
+  /** How much of what `acceptAll` is about it leaves out, because it is rejected. */
+  get rejectedExtent(): 'none' | 'some' | 'all' {
+    const notes = this.#notes.withoutRemovals();
+    const isRejected = (choice: HunkChoice | null): boolean => choice === 'reject';
+    if (!notes.some(({ path }) => this.#choices(path).some(isRejected))) return 'none';
+    return notes.every(({ path }) => this.of(path) === 'reject') ? 'all' : 'some';
   }
 
   rejectAll(): void {

@@ -7,6 +7,7 @@ export class ReviewNotes {
   readonly all: readonly NoteDiff[];
   readonly #byPath: ReadonlyMap<NotePath, NoteDiff>;
   readonly #units: ReadonlyMap<NotePath, readonly NotePath[]>;
+  #withoutRemovals: readonly NoteDiff[] | null = null;
 
   constructor(notes: readonly NoteDiff[]) {
     this.all = notes;
@@ -25,9 +26,11 @@ export class ReviewNotes {
 
   /** The notes from which nothing is taken away. */
   withoutRemovals(): readonly NoteDiff[] {
+    if (this.#withoutRemovals) return this.#withoutRemovals;
     const removals = decisions(this.all).notes.filter(isRemoval);
     const removed = new Set(removals.flatMap(({ lead, others }) => [lead, ...others]));
-    return this.all.filter((note) => !removed.has(note));
+    this.#withoutRemovals = this.all.filter((note) => !removed.has(note));
+    return this.#withoutRemovals;
   }
 
   /** The notes of the units of which every note is among these. */

@@ -47,13 +47,26 @@ describe('decisions of a review', () => {
     expect(reviewDecisions.of(library)).toBeNull();
   });
 
-  it('are given to all notes at once', () => {
+  it('are given to all notes at once, except to what is rejected', () => {
+    const extents = [reviewDecisions.rejectedExtent];
     reviewDecisions.decide(plan, 'reject');
+    reviewDecisions.decideHunks([{ path: library, index: 1 }], 'reject');
+    extents.push(reviewDecisions.rejectedExtent);
     reviewDecisions.acceptAll();
-    expect(reviewDecisions.with('accept').toSorted()).toEqual(
-      [library, plan, invitation].toSorted(),
-    );
-    expect(reviewDecisions.with('reject')).toEqual([]);
+    expect([reviewDecisions.of(plan), reviewDecisions.of(invitation)]).toEqual([
+      'reject',
+      'accept',
+    ]);
+    expect([0, 1, 2].map((index) => reviewDecisions.hunk(library, index))).toEqual([
+      'accept',
+      'reject',
+      'accept',
+    ]);
+    reviewDecisions.rejectAll();
+    extents.push(reviewDecisions.rejectedExtent);
+    reviewDecisions.acceptAll();
+    expect(reviewDecisions.with('reject')).toHaveLength(3);
+    expect(extents).toEqual(['none', 'some', 'all']);
   });
 
   it('stay when the same review is told again', () => {
@@ -124,7 +137,7 @@ describe("the user's own lines", () => {
     [
       'everything was rejected',
       () => reviewDecisions.rejectAll(),
-      () => reviewDecisions.acceptAll(),
+      () => reviewDecisions.decide(library, 'accept'),
     ],
   ])('are accepted again after %s', (_, leave, accept) => {
     leave();

@@ -117,6 +117,33 @@ describe('a place that is excluded from the same change in many notes', () => {
   });
 });
 
+describe('the button that accepts everything', () => {
+  const accept = () => screen.getByRole('button', { name: /^Accept (all|the rest)/ });
+
+  it('leaves excluded places rejected, and says so', async () => {
+    const { host, keys } = await openReview('equal');
+    expect(accept()).toHaveTextContent('Accept all');
+    await keys.click(screen.getByRole('button', { name: 'Exclude Minutes/2026-02' }));
+    expect(accept()).toHaveTextContent('Accept the rest');
+    await keys.click(accept());
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const given = host.decided()[0]?.notes.map(({ path, decision }) => [path, decision.type]);
+    expect(given?.filter(([, type]) => type !== 'accept')).toEqual([
+      ['Minutes/2026-02.md', 'reject'],
+    ]);
+    expect(given).toHaveLength(12);
+  });
+
+  it('can do nothing once everything is rejected, except deletions', async () => {
+    const { keys } = await openReview('moves');
+    expect(accept()).toHaveTextContent('Accept all except deletions');
+    await keys.click(screen.getByRole('button', { name: 'Reject all' }));
+    expect(accept()).toHaveTextContent('Accept the rest except deletions');
+    expect(accept()).toBeDisabled();
+  });
+});
+
 describe('a place that the user edited', () => {
   it('keeps its lines in the card of the same change, and is told apart there', async () => {
     const { host, session, keys } = await openReview('equal');
