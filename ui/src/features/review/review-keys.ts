@@ -10,6 +10,9 @@ export const reviewKeys = [
   { id: 'accept_note', keys: 'Shift+A', name: () => m.key_accept_note() },
   { id: 'reject_note', keys: 'Shift+R', name: () => m.key_reject_note() },
   { id: 'edit', keys: 'E', name: () => m.key_edit_lines() },
+  { id: 'undo', keys: 'Mod+Z', name: () => m.key_undo_decision() },
+  { id: 'redo', keys: 'Mod+Shift+Z', name: () => m.key_redo_decision() },
+  { id: 'redo_too', keys: 'Mod+Y', name: () => m.key_redo_decision() },
   { id: 'apply', keys: 'Mod+Enter', name: () => m.key_apply() },
   { id: 'leave', keys: 'Escape', name: () => m.back_to_conversation() },
 ] as const satisfies readonly PlaceKey[];

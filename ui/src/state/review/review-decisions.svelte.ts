@@ -10,6 +10,7 @@ import type {
   Review,
   ReviewDecision as WireDecision,
 } from '../../ipc/bindings';
+import { DecisionHistory, type DecisionStep } from './decision-history';
 import { type HunkKey, type HunkPosition, hunksByNote, isByHunk } from './decisions';
 import { HunkDrafts } from './hunk-drafts.svelte';
 import { hunkId } from './hunk-id';
@@ -28,11 +29,13 @@ export type KeptChoice =
 
 /** One for each hunk; of what is decided whole, one. */
 type Choices = readonly (HunkChoice | null)[];
+type KeptChoices = readonly KeptChoice[];
 
 export class ReviewDecisions {
   /** Hunks that are being edited. */
   readonly drafts = new HunkDrafts(() => this.#keep());
-  readonly #byNote = new SvelteMap<NotePath, readonly KeptChoice[]>();
+  readonly #byNote = new SvelteMap<NotePath, KeptChoices>();
+  readonly #history = new DecisionHistory<KeptChoices>();
   #notes = new ReviewNotes([]);
   #review: ChangeSetId | null = null;
   /** The hunks that were decided with the last submission. */
@@ -97,7 +100,7 @@ export class ReviewDecisions {
     for (const one of this.#notes.unit(path)) {
       this.#give(one, (before) => decided(before, choice));
     }
-    this.#keep();
+    this.#endStep();
   }
 
   /** The same for single hunks, wherever they are. */
@@ -134,13 +137,13 @@ export class ReviewDecisions {
     for (const [path, indexes] of hunksByNote(places)) {
       this.#give(path, (before, at) => (indexes.has(at) ? decided(before, choice) : before));
     }
-    this.#keep();
+    this.#endStep();
   }
 
   /** Decides one hunk of a note. */
   choose(path: NotePath, index: number, choice: HunkChoice | null): void {
     this.#give(path, (before, at) => (at === index ? choice : before));
-    this.#keep();
+    this.#endStep();
   }
 
   /** Accepts everything that is not rejected, except what takes something away: that is decided on its own. */
@@ -150,7 +153,7 @@ export class ReviewDecisions {
         choiceOf(before) === 'reject' ? before : decided(before, 'accept'),
       );
     }
-    this.#keep();
+    this.#endStep();
   }
 
   /** How much of what `acceptAll` is about it leaves out, because it is rejected. */
@@ -165,7 +168,18 @@ export class ReviewDecisions {
     for (const { path } of this.#notes.all) {
       this.#give(path, (before) => decided(before, 'reject'));
     }
-    this.#keep();
+    this.#endStep();
+  }
+
+  /** Undoes the last decision, all that it was about. Returns its first place; `null` when none is left that can be
+   * undone. Lines that the user wrote stay with their hunk, unless the hunk was accepted without them before. */
+  undo(): HunkKey | null {
+    return this.#restoreStep(this.#history.undo((path) => this.#byNote.get(path)));
+  }
+
+  /** Makes the decision again that was undone last. */
+  redo(): HunkKey | null {
+    return this.#restoreStep(this.#history.redo((path) => this.#byNote.get(path)));
   }
 
   /** All of it, as it is told to the application. */
@@ -194,6 +208,8 @@ export class ReviewDecisions {
   follow(review: Review | null): void {
     const notes = new ReviewNotes(review?.notes ?? []);
     const unchanged = notes.unchangedSince(this.#notes);
+    if (review?.id === this.#review) this.#history.retain(unchanged);
+    else this.#history.clear();
     for (const [path, choices] of [...this.#byNote]) {
       if (unchanged.has(path)) continue;
       this.#byNote.delete(path);
@@ -210,7 +226,7 @@ export class ReviewDecisions {
 
   /** Lines that the user wrote stay with their hunk, undecided; where it is gone they are being edited again, at the
    * nearest one. */
-  #keepLines(old: NoteDiff, note: NoteDiff, choices: readonly KeptChoice[]): void {
+  #keepLines(old: NoteDiff, note: NoteDiff, choices: KeptChoices): void {
     const ids = [...note.hunks.keys()].map((at) => hunkId(note, at));
     const kept = Array.from<unknown, KeptChoice>({ length: placesIn(note) }, () => null);
     choices.forEach((choice, index) => {
@@ -238,8 +254,30 @@ export class ReviewDecisions {
     return this.drafts.any ? this.#notes.get(path) : undefined;
   }
 
-  /** Whoever changes decisions keeps them once, after the last of them. */
+  /** Whoever gives decisions ends their step once, after the last of them. */
   #give(path: NotePath, choice: (before: KeptChoice, at: number) => KeptChoice): void {
+    this.#history.record(path, this.#byNote.get(path));
+    this.#set(path, choice);
+  }
+
+  #endStep(): void {
+    this.#history.end((path) => this.#byNote.get(path));
+    this.#keep();
+  }
+
+  #restoreStep(step: DecisionStep<KeptChoices> | null): HunkKey | null {
+    let first: HunkKey | null = null;
+    for (const [path, choices] of step ?? []) {
+      const now = this.#byNote.get(path);
+      this.#set(path, (one, at) => restored(choices?.[at] ?? null, one));
+      first ??= { path, index: firstDifference(choices ?? [], now ?? []) };
+    }
+    this.#keep();
+    return first;
+  }
+
+  /** Whoever changes decisions keeps them once, after the last of them. */
+  #set(path: NotePath, choice: (before: KeptChoice, at: number) => KeptChoice): void {
     const note = this.#notes.get(path);
     const places = note ? placesIn(note) : 1;
     const before = this.#byNote.get(path);
@@ -264,7 +302,7 @@ export class ReviewDecisions {
   }
 
   /** Lines that were written for other changes of a note: nobody can tell for which of its hunks. */
-  #editAgain(note: NoteDiff, choices: readonly KeptChoice[]): void {
+  #editAgain(note: NoteDiff, choices: KeptChoices): void {
     choices.forEach((choice, index) => {
       const own = ownLines(choice);
       const at = Math.min(index, note.hunks.length - 1);
@@ -312,6 +350,20 @@ function decided(before: KeptChoice, acceptance: Acceptance | null): KeptChoice 
   if (own === null) return acceptance;
   if (acceptance === null) return { undecided: own };
   return acceptance === 'accept' ? { edit: own } : { rejected: own };
+}
+
+/** The decision of before, with the user's own lines, if any. */
+function restored(before: KeptChoice, now: KeptChoice): KeptChoice {
+  return before === null || before === 'reject' ? decided(now, before) : before;
+}
+
+/** The first hunk about which they are not the same; 0 where there is none. */
+function firstDifference(one: KeptChoices, other: KeptChoices): number {
+  const longer = one.length > other.length ? one : other;
+  const at = longer.findIndex((_, index) => {
+    return JSON.stringify(one[index] ?? null) !== JSON.stringify(other[index] ?? null);
+  });
+  return Math.max(0, at);
 }
 
 function toldOf(choices: Choices): WireDecision {

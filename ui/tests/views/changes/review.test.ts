@@ -367,6 +367,37 @@ describe('the keys of a review', () => {
     await waitFor(() => expect(host.asked('undo')).toHaveLength(3));
   });
 
+  it('undo and redo decisions one by one, and show the place of each', async () => {
+    const { keys, session } = await openReview('review');
+    const count = () => session.app.chat?.reviewDecisions.count;
+    await waitFor(() => expect(place()).not.toBeNull());
+    const first = place();
+    await keys.keyboard('a');
+    await waitFor(() => expect(place()).not.toBe(first));
+    await keys.keyboard('{Control>}z{/Control}');
+    expect(count()).toBe(0);
+    await waitFor(() => expect(place()).toBe(first));
+    await keys.keyboard('{Control>}{Shift>}z{/Shift}{/Control}');
+    expect(count()).toBe(1);
+    await keys.keyboard('{Control>}z{/Control}{Control>}y{/Control}');
+    expect(count()).toBe(1);
+    // In the editor the key belongs to what is typed.
+    await keys.keyboard('e');
+    await keys.type(await screen.findByRole('textbox', { name: 'New lines' }), 'Mine');
+    await keys.keyboard('{Control>}z{/Control}');
+    await keys.keyboard('{Escape}');
+    expect(count()).toBe(1);
+  });
+
+  it('are in the list of keys, also those that undo and redo decisions', async () => {
+    const { keys } = await openReview('review');
+    await keys.keyboard('?');
+    const list = await screen.findByRole('dialog');
+    const line = within(list).getByText('Undo last decision').parentElement;
+    expect(line).toHaveTextContent(/Ctrl\s*Z/);
+    expect(within(list).getAllByText('Redo decision')).toHaveLength(2);
+  });
+
   it('begin again at the first undecided place behind the last one', async () => {
     const { keys } = await openReview('review');
     await waitFor(() => expect(place()).not.toBeNull());
