@@ -222,6 +222,28 @@ async fn answers_that_were_stored_before_hubs_had_ids_are_for_the_configured_hub
     running.quit().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_no_hub_got_in_a_day_are_counted_and_not_quoted() {
+    let (home, hub) = (home_with_key(&NOTES), RawHub::bind().await);
+    home.open(settings_without_model()).await.quit().await;
+    let old = "INSERT INTO outbox (hub, message_id, title, body, priority, at, state) VALUES
+         ('hub', 'm-1', 'ferry', 'It leaves at nine.', 'normal', 1, 'waiting'),
+         ('hub', 'm-2', 'bus', 'At nine as well.', 'normal', 2, 'waiting')";
+    change_database(&home, &[old]).await;
+    let running = home.open(with_hub(settings_without_model(), &hub.url())).await;
+    let _line = hub.accept().await;
+    let problem = running.wait_for_event("a problem", |event| match event {
+        AppEvent::Problem { error } => Some(error.message.clone()),
+        _ => None,
+    });
+    assert_eq!(
+        problem.await,
+        "The hub was offline for a day, so 2 answers were never delivered. Read them in the hub’s \
+         conversation, unless you have deleted that."
+    );
+    running.quit().await;
+}
+
 /// The trouble with which the link is refused.
 async fn refusal(app: &RunningApp, address: &str) -> String {
     let refused = |event: &AppEvent| match event {

@@ -27,7 +27,7 @@ use crate::events::publisher::DomainEvent;
 use crate::hub::fallback_capture;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::{store_error, undelivered_error};
+use crate::support::errors::{expired_error, store_error, undelivered_error};
 use crate::vault_session::VaultSession;
 use disclosure::{HubDisclosure, judge_turn};
 
@@ -252,21 +252,24 @@ pub(crate) async fn run_delivery_loop(
     }
 }
 
-/// The next one to send. What has waited too long is dropped, and the user is told. So is how many answers
-/// the hub shows no more. Words of a turn that need approval by now are held for it.
+/// The next one to send. What has waited too long is dropped, and the user is told: where it can still be approved,
+/// by that, else how many there were. So is how many answers the hub shows no more. Words of a turn that need approval by now are held for it.
 async fn next_notification(
     vault: &VaultSession,
     last: Option<&InFlightNotification>,
     unshown: &mut Unshown,
 ) -> Result<Option<OutboxRow>, UserError> {
     let oldest = Timestamp(now().0 - STALE_AFTER_MS);
+    let mut lost = 0;
     for dropped in vault.store.outbox_expire(oldest).await.map_err(store_error)? {
-        if let Some(conversation) = dropped.conversation {
-            vault.emit(DomainEvent::Held(conversation));
-            continue;
+        match dropped.conversation {
+            Some(conversation) => vault.emit(DomainEvent::Held(conversation)),
+            None => lost += 1,
         }
-        let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
-        vault.feed.publish(AppEvent::Problem { error: UserError::other(words) });
+    }
+    if lost > 0 {
+        // Without their text: `serve` prints it, and a journal keeps what is printed.
+        vault.feed.publish(AppEvent::Problem { error: expired_error(lost) });
     }
     let Some(hub) = vault.linked_hub() else { return Ok(None) };
     let under_way = last.map(|last| last.id);

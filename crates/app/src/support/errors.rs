@@ -78,6 +78,19 @@ pub(crate) fn undelivered_error(count: i64) -> UserError {
     })
 }
 
+/// `count` answers were dropped because their hub was offline for a day, and nobody can be asked about them.
+pub(crate) fn expired_error(count: usize) -> UserError {
+    UserError::other(match count {
+        1 => "The hub was offline for a day, so one answer was never delivered. Read it in the \
+              hub’s conversation, unless you have deleted that."
+            .to_owned(),
+        count => format!(
+            "The hub was offline for a day, so {count} answers were never delivered. Read them in \
+             the hub’s conversation, unless you have deleted that."
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::sentence;
