@@ -14,6 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::terminal::{eprint_line, print_line};
 
+/// How the process ends when no client has taken the message.
+const EXIT_NOT_TAKEN: u8 = 5;
+
 /// Arguments of `hub`.
 #[derive(Debug, Args)]
 pub(crate) struct HubArgs {
@@ -56,7 +59,8 @@ impl HubEndpointArgs {
 
 #[derive(Debug, Subcommand)]
 enum HubCommand {
-    /// Send a message to the connected client, or to NAME with "NAME: text".
+    /// Send a message to the connected client, or to NAME with "NAME: text"; ends with exit code 5
+    /// if no client takes it.
     Send {
         /// Mark the message as spoken.
         #[arg(long)]
@@ -76,7 +80,7 @@ pub(crate) async fn run(arguments: HubArgs) -> Result<ExitCode, UserError> {
         None => run_hub(&arguments.endpoint).await,
         Some(HubCommand::Send { voice, wait, text }) => {
             let how = if *voice { InputMethod::Voice } else { InputMethod::Text };
-            let wait = if *wait { ReportsWanted::Responses } else { ReportsWanted::Delivery };
+            let wait = if *wait { ReportsWanted::Responses } else { ReportsWanted::Acceptance };
             send(&arguments.endpoint, &text.join(" "), how, wait).await
         }
     }
@@ -150,14 +154,14 @@ async fn send(
             DeliveryReport::Delivered { to, .. } => print_line(format_args!("delivered to {to}")),
             DeliveryReport::Acked { by } => print_line(format_args!("{by} acknowledged")),
             DeliveryReport::Rejected { by, reason } => {
-                print_line(format_args!("{by} rejected: {reason}"))
+                eprint_line(format_args!("{by} rejected: {reason}"))
             }
             DeliveryReport::Notified { notice, .. } => {
                 print_line(format_args!("{}: {}", notice.title, notice.body))
             }
             DeliveryReport::Undelivered { reason } => {
                 eprint_line(reason);
-                code = ExitCode::FAILURE;
+                code = ExitCode::from(EXIT_NOT_TAKEN);
             }
             other => print_line(format_args!("{other:?}")),
         }

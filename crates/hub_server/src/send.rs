@@ -33,6 +33,8 @@ pub enum InputMethod {
 pub enum ReportsWanted {
     /// Until it is known whether the text went out.
     Delivery,
+    /// Until a client has taken the text, or none is left to ask.
+    Acceptance,
     /// Until nobody is left to take it, or the caller drops the reports.
     Responses,
 }
@@ -106,11 +108,7 @@ impl DeliveryReports {
                     let Ok(report) = serde_json::from_str::<DeliveryReport>(&text) else {
                         continue;
                     };
-                    self.over = match report {
-                        DeliveryReport::Undelivered { .. } => true,
-                        DeliveryReport::Delivered { .. } => self.wait == ReportsWanted::Delivery,
-                        _ => false,
-                    };
+                    self.over = self.is_last(&report);
                     return Some(Ok(report));
                 }
                 Some(Ok(_)) => {}
@@ -121,5 +119,14 @@ impl DeliveryReports {
             }
         }
         None
+    }
+
+    fn is_last(&self, report: &DeliveryReport) -> bool {
+        match report {
+            DeliveryReport::Undelivered { .. } => true,
+            DeliveryReport::Delivered { .. } => self.wait == ReportsWanted::Delivery,
+            DeliveryReport::Acked { .. } => self.wait == ReportsWanted::Acceptance,
+            _ => false,
+        }
     }
 }

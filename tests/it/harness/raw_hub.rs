@@ -56,6 +56,16 @@ impl RawHub {
     /// Takes the next program that sends a message, if it presents this token, and tells it that the
     /// message was delivered. Returns the message; `Err` with the refused header otherwise.
     pub(crate) async fn accept_sender(&self, token: &str) -> Result<Value, Option<String>> {
+        let delivered = json!({ "type": "delivered", "to": "Notes", "id": "m-1" });
+        self.report_to_sender(token, &[delivered]).await
+    }
+
+    /// As `accept_sender`, with these reports.
+    pub(crate) async fn report_to_sender(
+        &self,
+        token: &str,
+        reports: &[Value],
+    ) -> Result<Value, Option<String>> {
         let arrival = tokio::time::timeout(TEST_TIMEOUT, self.0.accept()).await;
         let (stream, _) = arrival.expect("a sender comes").expect("a connection");
         let mut presented = None;
@@ -73,9 +83,10 @@ impl RawHub {
         let Ok(mut socket) = accept_hdr_async(stream, check).await else { return Err(presented) };
         let frame = tokio::time::timeout(TEST_TIMEOUT, socket.next()).await;
         let frame = frame.expect("it sends").expect("a frame").expect("a whole one");
-        let report = json!({ "type": "delivered", "to": "Notes", "id": "m-1" });
-        socket.send(Message::text(report.to_string())).await.expect("it listens");
-        // Until it has read that and goes.
+        for report in reports {
+            socket.send(Message::text(report.to_string())).await.expect("it listens");
+        }
+        // Until it has read them and goes.
         let _ = tokio::time::timeout(TEST_TIMEOUT, socket.next()).await;
         Ok(serde_json::from_str(frame.to_text().expect("text")).expect("JSON"))
     }

@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio_tungstenite::connect_async;
@@ -35,6 +36,10 @@ const WRONG_SOURCES: [TokenSource; 4] = [
     TokenSource::Both(OTHER, TOKEN),
     TokenSource::Nowhere,
 ];
+
+fn delivered() -> Value {
+    json!({ "type": "delivered", "to": "Notes", "id": "m-1" })
+}
 
 /// `vaultmate-cli hub` with the token from `source`.
 fn hub_command(home: &TestHome, source: TokenSource, arguments: &[&str]) -> Command {
@@ -71,13 +76,16 @@ async fn hub_send_presents_the_token_of_the_file_or_the_environment() {
         let is_right =
             RIGHT_SOURCES.iter().any(|right| format!("{right:?}") == format!("{source:?}"));
         let mut command = hub_command(&home, source, &["send", "--port", &hub.port(), "hello"]);
-        let (taken, said) = tokio::join!(hub.accept_sender(TOKEN), run_command(&mut command));
+        let reports = [delivered(), json!({ "type": "acked", "by": "Notes" })];
+        let taking = hub.report_to_sender(TOKEN, &reports);
+        let (taken, said) = tokio::join!(taking, run_command(&mut command));
         assert_shows_no_token(&said);
         match taken {
             Ok(message) => {
                 assert!(is_right, "{source:?}");
                 assert_eq!(message["text"], "hello", "{source:?}");
-                assert_eq!((said.code, said.stdout.as_str()), (Some(0), "delivered to Notes\n"));
+                let expected = "delivered to Notes\nNotes acknowledged\n";
+                assert_eq!((said.code, said.stdout.as_str()), (Some(0), expected));
             }
             Err(presented) => {
                 assert!(!is_right, "{source:?} presented {presented:?}");
@@ -87,6 +95,29 @@ async fn hub_send_presents_the_token_of_the_file_or_the_environment() {
                 assert!(said.stderr.contains("Pass the token it was started with"), "{said:?}");
             }
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hub_send_ends_with_a_code_of_its_own_and_the_reason_when_nobody_takes_the_message() {
+    let (home, hub) = (TestHome::new(&[]), RawHub::bind().await);
+    let reports = [
+        delivered(),
+        json!({ "type": "rejected", "by": "Notes", "reason": "Busy. Try again later." }),
+        json!({ "type": "undelivered", "reason": "No client has taken the message." }),
+    ];
+    let port = hub.port();
+    for option in ["--voice", "--wait"] {
+        let arguments = ["send", "--port", &port, option, "hello"];
+        let mut command = hub_command(&home, TokenSource::Environment(TOKEN), &arguments);
+        let taking = hub.report_to_sender(TOKEN, &reports);
+        let (taken, said) = tokio::join!(taking, run_command(&mut command));
+        assert_eq!(taken.expect("the right token")["text"], "hello");
+        assert_eq!((said.code, said.stdout.as_str()), (Some(5), "delivered to Notes\n"));
+        assert_eq!(
+            said.stderr,
+            "Notes rejected: Busy. Try again later.\nNo client has taken the message.\n"
+        );
     }
 }
 

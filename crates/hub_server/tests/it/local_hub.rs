@@ -185,6 +185,38 @@ async fn a_sender_is_told_when_there_is_no_hub_and_when_there_is_no_client() {
 }
 
 #[tokio::test]
+async fn a_sender_that_waits_for_acceptance_hears_until_a_client_takes_the_text_or_none_does() {
+    let hub = RunningHub::start().await;
+    let mut link = RunningLink::start(config(hub.address));
+    link.wait_for_state(HubState::Online).await;
+    let (how, wait) = (InputMethod::Text, ReportsWanted::Acceptance);
+    for is_taken in [true, false] {
+        let mut reports = hub::local::send(hub.address, None, "hi", how, wait).await.unwrap();
+        let hub::IncomingMessage { id: message_id, hub: address, .. } = link.message().await;
+        let response = match is_taken {
+            true => hub::HubResponse::Ack { message_id },
+            false => hub::HubResponse::Reject { message_id, reason: "Busy".into() },
+        };
+        link.handle.send(&address, response).await.unwrap();
+        let mut heard = Vec::new();
+        while let Some(report) = within_timeout(reports.next()).await {
+            heard.push(report.unwrap());
+        }
+        let by = "Notes".to_owned();
+        let [DeliveryReport::Delivered { .. }, then @ ..] = heard.as_slice() else {
+            panic!("{heard:?}")
+        };
+        match then {
+            [last] if is_taken => assert_eq!(*last, DeliveryReport::Acked { by }),
+            [first, DeliveryReport::Undelivered { .. }] if !is_taken => {
+                assert_eq!(*first, DeliveryReport::Rejected { by, reason: "Busy".into() });
+            }
+            _ => panic!("{is_taken}: {heard:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn notifications_are_shown_without_markup() {
     let mut hub = RunningHub::start().await;
     let mut link = RunningLink::start_timed(Some(config(hub.address)), LinkTiming::default());
