@@ -15,6 +15,8 @@ interface LastAction {
   readonly text: () => string;
   /** `null` where there is nothing to undo. */
   readonly undo: (() => Promise<boolean>) | null;
+  /** Whether nothing else undoes it: then it is told until it is dismissed. */
+  readonly stays: boolean;
   /** The time at which it was done. */
   readonly at: Timestamp;
 }
@@ -74,9 +76,14 @@ export class ConversationActions {
     this.listing = false;
   }
 
-  /** Tells of an action that is done by now, in place of the one before it. */
+  /** Tells for a while of an action that is done by now, in place of the one before it. */
   notify(text: LastAction['text'], undo: LastAction['undo']): void {
-    this.notice = { text, undo, at: Date.now() };
+    this.notice = { text, undo, stays: false, at: Date.now() };
+  }
+
+  /** As `notify`, until it is dismissed: only the notice leads back. */
+  #offer(text: LastAction['text'], undo: () => Promise<boolean>): void {
+    this.notice = { text, undo, stays: true, at: Date.now() };
   }
 
   /** Begins to rename a conversation. */
@@ -102,7 +109,7 @@ export class ConversationActions {
     if (!(await this.#app.attempt(() => this.#host.setArchiveState(id, state)))) return;
     const undo = (): Promise<boolean> =>
       this.#app.attempt(() => this.#host.setArchiveState(id, other));
-    this.notify(() => say({ title }), undo);
+    this.#offer(() => say({ title }), undo);
   }
 
   async end({ id }: Conversation): Promise<void> {
@@ -113,7 +120,7 @@ export class ConversationActions {
     if (!(await this.#app.attempt(() => this.#host.deleteConversation(id)))) return;
     const undo = (): Promise<boolean> =>
       this.#app.attempt(() => this.#host.restoreConversation(id));
-    this.notify(() => m.kept_deleted({ title }), undo);
+    this.#offer(() => m.kept_deleted({ title }), undo);
   }
 
   /** Writes one conversation, or all, into a file that the user chooses. */
