@@ -40,9 +40,27 @@ pub(crate) fn notification_card(
             .as_ref()
             .map_or_else(|| APPLICATION_KEY.to_owned(), ToString::to_string),
         summary: words.text(summary),
-        body: notice.name.clone().unwrap_or_else(|| words.text("desk_look")),
+        body: notice
+            .name
+            .as_deref()
+            .map_or_else(|| words.text("desk_look"), |title| title_text(title, words)),
         open_label: words.text("desk_open"),
     }
+}
+
+/// The title of a conversation. That of a day of the hub is stored with its weekday, in English.
+fn title_text(title: &str, words: Translations) -> String {
+    let key = match title.strip_prefix("Inbox, ") {
+        Some("Monday") => "inbox_monday",
+        Some("Tuesday") => "inbox_tuesday",
+        Some("Wednesday") => "inbox_wednesday",
+        Some("Thursday") => "inbox_thursday",
+        Some("Friday") => "inbox_friday",
+        Some("Saturday") => "inbox_saturday",
+        Some("Sunday") => "inbox_sunday",
+        _ => return title.to_owned(),
+    };
+    words.text(key)
 }
 
 /// The content of the tray, in the current language; `None` while the hub is off.
@@ -129,6 +147,23 @@ mod tests {
         assert!(
             german.is_some_and(|menu| menu.contains(&TrayMenuEntry::Do(quit, TrayAction::Quit)))
         );
+    }
+
+    #[test]
+    fn the_title_of_a_day_of_the_hub_is_in_the_language_of_the_user() {
+        let body = |title: &str, language| {
+            let notice = AppNotification {
+                happened: NotificationKind::Held,
+                conversation: None,
+                name: Some(title.to_owned()),
+            };
+            notification_card(&notice, Translations::for_language(language)).body
+        };
+        assert_eq!(body("Inbox, Saturday", Language::De), "Eingang, Samstag");
+        assert_eq!(body("Inbox, Saturday", Language::En), "Inbox, Saturday");
+        for title in ["Inbox, Christmas", "Saturday", "Boiler"] {
+            assert_eq!(body(title, Language::De), title);
+        }
     }
 
     #[test]

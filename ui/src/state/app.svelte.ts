@@ -29,6 +29,7 @@ import { plainText } from '../shared/text/plain-text';
 import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
+import { inboxTitle } from './conversations/inbox-title';
 import { DecisionCleanup } from './review/decision-cleanup';
 import { unknownProvider } from './initial-state';
 import { userError } from './user-error';
@@ -410,9 +411,17 @@ export class AppState {
   }
 }
 
-/** A conversation with its title as plain text: it may come from a message or a model, in Markdown. */
+/** A conversation with its title as plain text: it may come from a message or a model, in Markdown. That of a day of
+ * the hub follows the language. */
 function titled(row: Conversation): Conversation {
-  return { ...row, title: plainText(row.title) };
+  const title = plainText(row.title);
+  if (!row.fromHub) return { ...row, title };
+  return {
+    ...row,
+    get title(): string {
+      return inboxTitle(title);
+    },
+  };
 }
 
 /** The announcement for the end of a turn, by its last item; a question has its own. */

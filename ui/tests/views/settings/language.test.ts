@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/svelte';
+import { render, screen, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { tick } from 'svelte';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { stories } from '../../fake/stories';
+import { row } from '../../fake/stories/base';
 
 afterEach(() => setLanguage('system'));
 
@@ -107,6 +108,18 @@ describe('the language', () => {
     } as const;
     host.tell({ type: 'item_changed', conversation, item });
     expect(await screen.findByText('Something went wrong.')).toBeVisible();
+  });
+
+  it('is that of the weekday in the titles of hub conversations, and of no other title', async () => {
+    const { host } = await open('chat');
+    const chosen = row('mine', 'Inbox, Monday');
+    host.tell({ type: 'conversation_changed', conversation: chosen });
+    const list = within(await screen.findByTestId('conversation-list'));
+    expect(await list.findByText('Inbox, Friday')).toBeVisible();
+    setLanguage('de');
+    await tick();
+    expect(list.getByText('Eingang, Freitag')).toBeVisible();
+    expect(list.getByText('Inbox, Monday')).toBeVisible();
   });
 
   it('is also that of dates, numbers and amounts', () => {
