@@ -1,4 +1,4 @@
-import { fireEvent, render, screen, waitFor } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
 import { Session } from '../../../src/state/session.svelte';
@@ -23,6 +23,19 @@ function first(): HTMLElement {
   if (!button) throw new Error('nothing needs approval');
   return button;
 }
+
+it('the card says once that something needs the user, and why each of it does', async () => {
+  await open();
+  const card = screen.getByTestId('approval-card');
+  const heading = within(card).getByRole('heading', { name: '4 hub messages need attention' });
+  const [first] = within(card).getAllByRole('listitem');
+  // Nothing else stands above the first of them.
+  expect(card.firstElementChild).toBe(heading);
+  expect(heading.nextElementSibling).toBe(first?.parentElement);
+  expect(card.textContent.match(/need(?:s|ed)? (?:attention|your approval)/gi)).toHaveLength(1);
+  expect(card.textContent.match(/Couldn’t/g)).toHaveLength(1);
+  expect(card).toHaveTextContent('The disk is full, so `inbox/Inbox.md` wasn’t changed.');
+});
 
 it.each([
   ['the second click of a double click', 2],

@@ -198,7 +198,7 @@ describe('an answer that needs approval', () => {
     expect(await screen.findByText('Needs attention')).toBeInTheDocument();
     expect(screen.getByTestId('approval-card')).toHaveTextContent('And the way back is at seven.');
     expect(screen.getByTestId('approval-card')).toHaveTextContent('The disk is full');
-    expect(screen.getByTestId('approval-card')).toHaveTextContent('Needs your approval');
+    expect(screen.getByTestId('approval-card')).toHaveTextContent('4 hub messages need attention');
     await keys.click(screen.getByRole('button', { name: 'Try again' }));
     for (const button of screen.getAllByTestId('approval-send').slice(0, 1))
       await keys.click(button);
