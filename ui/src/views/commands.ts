@@ -5,6 +5,7 @@ import { m } from '../messages/messages';
 import type { IconName } from '../shared/components/icons';
 import type { Command } from '../shared/input/command';
 import type { Keys } from '../shared/input/shortcut';
+import { isFromHub } from '../state/chat/message-origin';
 import type { Session } from '../state/session.svelte';
 import { settingsSections } from '../state/settings/settings-route';
 import { sectionName } from './settings/section-names';
@@ -106,6 +107,10 @@ function talking(session: Session, around: Around): Command[] {
     const last = app.chat?.lastMessage;
     if (last) void session.turnActions.regenerate(last.id, null);
   };
+  const regenerateHint = (): string | null => {
+    const last = app.chat?.lastMessage;
+    return last && isFromHub(last.origin) ? m.message_regenerate_hub() : null;
+  };
   const save = (): void => {
     if (session.answerSaver.last !== null) session.answerSaver.begin(session.answerSaver.last);
   };
@@ -141,6 +146,7 @@ function talking(session: Session, around: Around): Command[] {
     },
     {
       ...one('retry', () => m.command_regenerate(), 'retry', retry, 'Mod+Shift+R'),
+      hint: regenerateHint,
       applies: () => inChat() && Boolean(app.chat?.lastMessage) && !app.current?.working,
     },
   ];

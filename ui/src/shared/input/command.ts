@@ -6,6 +6,8 @@ export interface Command {
   readonly id: string;
   /** The name of its action, in the current language. */
   readonly name: () => string;
+  /** What one should know before it is done now, where there is something. */
+  readonly hint?: () => string | null;
   readonly icon: IconName;
   readonly keys?: Keys;
   /** Whether it can be done now; else its keys mean nothing and the palette does not offer it. */

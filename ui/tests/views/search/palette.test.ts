@@ -7,10 +7,11 @@ import { icons } from '../../../src/shared/components/icons';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
+import { held } from '../../fake/stories/chat/approvals';
 import { search } from '../../fake/stories/search';
 
-async function open() {
-  const host = new FakeHost(search());
+async function open(tell = search) {
+  const host = new FakeHost(tell());
   const session = new Session(host);
   render(App, { session });
   await session.start();
@@ -30,6 +31,23 @@ beforeEach(() => localStorage.clear());
 function drawing(element: Element | null | undefined): string | undefined {
   return element?.querySelector('svg')?.innerHTML;
 }
+
+describe('the command for a new answer', () => {
+  const told = /not sent to the hub/;
+  const row = () => screen.getByRole('option', { name: /^Regenerate last answer/ });
+
+  it('says that a new answer to a hub message is not sent to the hub', async () => {
+    const { keys } = await open(held);
+    await keys.keyboard(palette);
+    expect(row()).toHaveTextContent(told);
+  });
+
+  it('says nothing more where the message came from the window', async () => {
+    const { keys } = await open();
+    await keys.keyboard(palette);
+    expect(row()).not.toHaveTextContent(told);
+  });
+});
 
 describe('the ways to find something', () => {
   it('have a drawing each, the same in the palette and where they lead', async () => {
