@@ -81,8 +81,9 @@ impl LlmService {
     }
 
     /// Stops the turn that runs in the conversation, or the one that is about to begin, also while it
-    /// waits for the turns of other conversations. An apply under way is finished first; no other effect follows. A queue that could not go on is tried
-    /// again at once. An idle task of the conversation is stopped too.
+    /// waits for the turns of other conversations. An apply under way is finished first; no other
+    /// effect follows. A queue that could not go on is tried again at once. An idle task of the
+    /// conversation is stopped too.
     pub fn stop(&self, conversation: &ConversationId) {
         self.inner.stop_turn(conversation);
     }

@@ -252,8 +252,9 @@ pub(crate) async fn run_delivery_loop(
     }
 }
 
-/// The next one to send. What has waited too long is dropped, and the user is told: where it can still be approved,
-/// by that, else how many there were. So is how many answers the hub shows no more. Words of a turn that need approval by now are held for it.
+/// The next one to send. Those that are too old are dropped: they need approval in their conversation, or the user
+/// is told how many there were. So is how many answers the hub shows no more. Words of a turn that need approval by
+/// now are held for it.
 async fn next_notification(
     vault: &VaultSession,
     last: Option<&InFlightNotification>,
