@@ -19,7 +19,7 @@ mod yaml;
 
 pub use entry::{FrontmatterEntry, entries};
 pub use frontmatter::{Frontmatter, NoteStart};
-pub use line_breaks::{line_end, line_start, lines};
+pub use line_breaks::{count_line_breaks, line_end, line_start, lines};
 pub use privacy_metadata::{lossy_text, metadata, privacy, privacy_of_text};
 pub use property::{NoteProperty, Properties};
 pub use tag::tag_name;

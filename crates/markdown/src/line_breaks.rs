@@ -1,4 +1,5 @@
-//! Lines that end in `\n`, `\r\n` or a bare `\r`: what Markdown and YAML both take for line ends.
+//! Lines that end in `\n`, `\r\n` or a bare `\r`: what Markdown and YAML both take for line ends. Line numbers are
+//! counted as editors and tools count them: by `\n`.
 
 use std::ops::Range;
 
@@ -30,9 +31,17 @@ pub fn line_end(text: &str, at: usize) -> usize {
     }
 }
 
+/// How many line ends a text has: each is a `\n`.
+#[must_use]
+pub fn count_line_breaks(text: &[u8]) -> usize {
+    // Of so few bytes at a time one byte counts them, so many are compared at once.
+    let few = text.chunks(usize::from(u8::MAX));
+    few.map(|few| usize::from(few.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>())).sum()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{line_end, line_start, lines};
+    use super::{count_line_breaks, line_end, line_start, lines};
 
     #[test]
     fn a_line_ends_in_each_of_the_three_ways() {
@@ -45,5 +54,14 @@ mod tests {
         }
         assert_eq!((line_start(text, 21), line_end(text, 21)), (17, 21));
         assert_eq!((line_start("", 0), line_end("", 0)), (0, 0));
+    }
+
+    #[test]
+    fn line_ends_are_counted_however_many_there_are() {
+        assert_eq!(count_line_breaks(b""), 0);
+        assert_eq!(count_line_breaks(b"one\ntwo\r\n\nthree"), 3);
+        for many in [254, 255, 256, 511, 1000] {
+            assert_eq!(count_line_breaks(&b"\n".repeat(many)), many);
+        }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use markdown::count_line_breaks;
 use protocol::NotePath;
 use serde::{Deserialize, Serialize};
 
 use super::canvas;
 use crate::parser::{Document, LinkForm, NotText};
-use crate::vault_scan::line_breaks::count_line_breaks;
 
 /// One link as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

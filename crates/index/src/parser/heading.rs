@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use ::markdown::{line_end, line_start};
+use ::markdown::{count_line_breaks, line_end, line_start};
 
 use super::walk::{self, markdown_start};
 use super::{BlockKind, Frontmatter, MarkdownBlock};
-use crate::vault_scan::line_breaks::count_line_breaks;
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or
 /// `<h1>` to `<h6>`.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use markdown::count_line_breaks;
 use protocol::NotePath;
 use vault::{EntryKind, Vault};
 
@@ -10,7 +11,6 @@ use super::hits::{GrepMatches, hits};
 use super::line_matcher::{LineMatcher, MatchedLine, MatchedLines, NoteSearcher};
 use super::query::{GrepHit, GrepQuery};
 use crate::snapshot::{SnapshotRow, to_utf8};
-use crate::vault_scan::line_breaks::count_line_breaks;
 use crate::vault_scan::parallel;
 use crate::view::{IndexView, ViewEntry};
 
