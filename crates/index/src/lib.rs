@@ -4,15 +4,15 @@
 //! blocks, stops at the deadline that it is given, and says so when its result was cut. [`Index`] serves models and
 //! leaves private notes out; [`UserIndex`] serves the user.
 //!
-//! [`parser`] reads one note, [`links`] resolves and rewrites links, [`fulltext`] ranks notes by words.
+//! [`links`] resolves and rewrites links, [`fulltext`] ranks notes by words.
 //!
 //! ```
-//! use index::parser::Document;
+//! use index::links::LinkResolver;
+//! use protocol::NotePath;
 //!
-//! let note = Document::parse("# Beds\n\nSee [[Herbs]]. #garden\n");
-//! assert_eq!(note.headings[0].title, "Beds");
-//! assert_eq!(note.links[0].path(note.text), "Herbs");
-//! assert_eq!(note.tag_names(), ["garden"]);
+//! let path = |text| NotePath::parse(text).unwrap();
+//! let notes: LinkResolver = [path("Garden/Beds.md"), path("Plan.md")].into_iter().collect();
+//! assert_eq!(notes.resolve("beds", &path("Plan.md")), Some(path("Garden/Beds.md")));
 //! ```
 
 mod clock;
@@ -20,7 +20,6 @@ mod error;
 pub mod fulltext;
 pub mod links;
 mod metadata;
-pub mod parser;
 mod query;
 mod search;
 mod snapshot;

@@ -1,9 +1,16 @@
-//! The one reader of a note's frontmatter, properties and tags.
+//! The one reader of a note: its frontmatter, properties and tags, and in [`parser`] its headings, links and blocks.
 //!
 //! The index, the editing tools and the rules for private notes all use it, so that they cannot disagree about
 //! what a property is (ADR 0020).
 //!
 //! ```
+//! use markdown::parser::Document;
+//!
+//! let note = Document::parse("# Beds\n\nSee [[Herbs]]. #garden\n");
+//! assert_eq!(note.headings[0].title, "Beds");
+//! assert_eq!(note.links[0].path(note.text), "Herbs");
+//! assert_eq!(note.tag_names(), ["garden"]);
+//!
 //! let properties = markdown::Properties::parse("---\ntags: [garden, \"\\x73pring\"]\n---\n# Beds\n");
 //! assert_eq!(properties.top_level()[0].values, ["garden", "spring"]);
 //! ```
@@ -12,6 +19,7 @@ mod entry;
 mod frontmatter;
 mod line_breaks;
 mod memory_budget;
+pub mod parser;
 mod privacy_metadata;
 mod property;
 mod tag;

@@ -54,7 +54,7 @@ const LIBRARY_OWNERS: [(&str, &[&str]); 15] = [
     ("tauri", &["vaultmate"]),
     ("clap", &["cli"]),
     ("grep-", &["index"]),
-    ("pulldown-cmark", &["index"]),
+    ("pulldown-cmark", &["markdown"]),
     ("saphyr", &["markdown"]),
     ("tantivy", &["index"]),
     ("zbus", &["desktop"]),

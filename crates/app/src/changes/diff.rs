@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use index::parser::{Heading, headings};
 use markdown::Frontmatter;
+use markdown::parser::{Heading, headings};
 use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
 use protocol::{Change, ChangeKind, FolderContents};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};

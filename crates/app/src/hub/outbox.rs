@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub::{HubResponse, Priority};
-use index::parser::plain_text;
+use markdown::parser::plain_text;
 use protocol::{
     AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Timestamp, TurnEnding,
     TurnStatus, UserError,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use index::parser::{BlockKind, Document};
+use markdown::parser::{BlockKind, Document};
 use protocol::NotePath;
 use protocol::notes::invisible::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;

@@ -40,6 +40,7 @@ fn backwards(path: &str) -> impl Iterator<Item = u8> {
 mod tests {
     use std::cell::Cell;
 
+    use markdown::parser::LinkForm;
     use proptest::prelude::*;
     use protocol::NotePath;
 
@@ -47,7 +48,6 @@ mod tests {
     use crate::links::link_text::{LinkText, TargetForm};
     use crate::links::resolver::FileNames;
     use crate::links::{LinkResolver, LinkTargets, NamedFile, TargetCache, fold_name};
-    use crate::parser::LinkForm;
 
     /// Counts the files that are looked at after they were found.
     struct CountedNames {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use markdown::count_line_breaks;
+use markdown::parser::{Document, LinkForm, NotText};
 use protocol::NotePath;
 use serde::{Deserialize, Serialize};
 
 use super::canvas;
-use crate::parser::{Document, LinkForm, NotText};
 
 /// One link as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

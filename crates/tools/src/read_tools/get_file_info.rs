@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use index::parser::{Document, Heading};
 use llm::tool_api::tool::{Tool, ToolContext, ToolEffect, ToolFailure, ToolOutcome};
+use markdown::parser::{Document, Heading};
 use protocol::{PlannedState, Timestamp, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Which heading of a note a call means, and how to say it so that only one is meant.
 
-use index::parser::{Heading, headings};
+use markdown::parser::{Heading, headings};
 use protocol::NotePath;
 use protocol::notes::invisible::without_invisible;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use index::parser::headings;
 use llm::tool_api::page_marks::{CONTINUED_MARK, CUT_MARK, HEAD_SEPARATOR, PAGE_END};
+use markdown::parser::headings;
 use protocol::{ContentHash, NotePath};
 
 use crate::text::text_encoding::pluralize;

@@ -4,8 +4,8 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Duration;
 
-use index::parser::plain_text;
 use index::{GrepQuery, NoteFilter};
+use markdown::parser::plain_text;
 use protocol::ChangeSet;
 use serde_json::json;
 use vault::merge::{LineOrder, hunks, merge_in_order};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use index::parser::{Document, Link};
+use markdown::parser::{Document, Link};
 use protocol::{ChangeKind, Effect, NotePath};
 use vault::merge::hunks;
 use vault::undo::Hunks;

@@ -1,8 +1,8 @@
 //! Edits of a block with an id in nested lists: every other line stays below the item that it stood
 //! below.
 
-use index::parser::{BlockKind, Document};
 use markdown::line_start;
+use markdown::parser::{BlockKind, Document};
 use proptest::prelude::*;
 
 use super::tests::{check, edit, section};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use index::parser::{BlockKind, Document, Heading, MarkdownBlock, headings};
+use markdown::parser::{BlockKind, Document, Heading, MarkdownBlock, headings};
 use markdown::{line_end, line_start};
 use protocol::NotePath;
 

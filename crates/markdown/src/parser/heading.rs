@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use ::markdown::{count_line_breaks, line_end, line_start};
-
 use super::walk::{self, markdown_start};
-use super::{BlockKind, Frontmatter, MarkdownBlock};
+use super::{BlockKind, MarkdownBlock};
+use crate::{Frontmatter, count_line_breaks, line_end, line_start};
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or
 /// `<h1>` to `<h6>`.

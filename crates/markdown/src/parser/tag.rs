@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::link::Link;
 use super::walk::{WalkResult, covers};
+use crate::tag_name;
 
 /// One tag in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub(super) fn find(
             if !stands_free || in_link || covers(&walk.opaque, at) || covers(comments, at) {
                 continue;
             }
-            found.extend(::markdown::tag_name(text, at + 1).map(|name| Tag { name }));
+            found.extend(tag_name(text, at + 1).map(|name| Tag { name }));
         }
     }
     found

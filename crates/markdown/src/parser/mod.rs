@@ -21,12 +21,11 @@ mod wikilink;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use ::markdown::Properties;
 use thiserror::Error;
 
+use crate::{Frontmatter, NoteProperty, Properties};
 use walk::markdown_start;
 
-pub use ::markdown::{Frontmatter, NoteProperty};
 pub use block::{BlockId, BlockKind, MarkdownBlock};
 pub use callout::Callout;
 pub use heading::{Heading, headings};

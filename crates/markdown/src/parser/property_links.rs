@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use ::markdown::entries;
-
 use super::link::{Link, LinkForm, Quoting};
 use super::wikilink;
+use crate::entries;
 
 /// Wikilinks in the values, wherever they stand in them.
 pub(super) fn property_links(text: &str, yaml: Range<usize>) -> Vec<Link> {

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use index::parser::{BlockKind, Document};
+use markdown::parser::{BlockKind, Document};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Examples whose first lines are frontmatter for Obsidian, and a rule or heading for CommonMark.

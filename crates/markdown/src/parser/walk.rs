@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use ::markdown::Frontmatter;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::link::{Link, LinkForm};
 use super::nesting::limit_nesting;
 use super::{BlockKind, MarkdownBlock, destination};
+use crate::Frontmatter;
 
 #[derive(Debug, Default)]
 pub(super) struct WalkResult {
