@@ -41,11 +41,11 @@ mod tests {
     use std::cell::Cell;
 
     use markdown::parser::LinkForm;
+    use markdown::{LinkText, TargetForm};
     use proptest::prelude::*;
     use protocol::NotePath;
 
     use super::*;
-    use crate::links::link_text::{LinkText, TargetForm};
     use crate::links::resolver::FileNames;
     use crate::links::{LinkResolver, LinkTargets, NamedFile, TargetCache, fold_name};
 

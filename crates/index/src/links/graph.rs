@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use markdown::{LinkText, links_in_file, may_hold_links};
 use protocol::{ChangeSet, NotePath};
 use vault::{EntryKind, ObsidianFile, Vault, VaultError};
 
 use super::LinkFormat;
-use super::link_text::{LinkText, links_in_file, may_hold_links};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
 use super::rewrite::FormerPaths;

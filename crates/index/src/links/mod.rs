@@ -6,10 +6,8 @@
 //! the bytes finds the notes that a move may touch, so most are never parsed.
 
 mod backward_order;
-mod canvas;
 mod graph;
 mod link_format;
-mod link_text;
 mod prefilter;
 mod resolver;
 mod rewrite;
@@ -23,7 +21,6 @@ mod tests;
 pub(crate) use backward_order::{backward_key, compare_with_end, equal_run};
 pub use graph::{Backlink, LinkGraph, OutgoingLink};
 pub use link_format::LinkFormat;
-pub use link_text::LinkText;
 pub use resolver::LinkResolver;
 pub(crate) use resolver::{
     FileNames, NamedFile, candidates_from, file_name, fold_name, relative_to, some_candidates,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use markdown::{LinkText, TargetForm, links_in_file};
 use protocol::NotePath;
 
 use super::graph::LinkGraph;
-use super::link_text::{LinkText, TargetForm, links_in_file};
 use super::prefilter::LinkPrefilter;
 use super::resolver::LinkResolver;
 use super::rewrite_target::{MovedLink, resolves_relative};

@@ -1,9 +1,9 @@
 //! Rewrites a link's path after a move, in the form that it had before.
 
+use markdown::{LinkText, TargetForm};
 use protocol::NotePath;
 
 use super::LinkFormat;
-use super::link_text::{LinkText, TargetForm};
 use super::resolver::{LinkResolver, fold_name, relative_to};
 use super::targets::AllTargets;
 

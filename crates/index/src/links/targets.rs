@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use markdown::{LinkText, TargetForm};
 use protocol::NotePath;
 
-use super::link_text::{LinkText, TargetForm};
 use super::resolver::{
     FileNames, LinkResolver, candidates_from, ending_in, fold_name, is_whole_path, sort_for_folder,
 };

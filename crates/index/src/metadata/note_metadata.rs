@@ -1,11 +1,9 @@
 //! The metadata of one note, stored so that the note need not be parsed again.
 
-use markdown::count_line_breaks;
 use markdown::parser::Document;
+use markdown::{LinkText, count_line_breaks};
 use protocol::NotePath;
 use serde::{Deserialize, Serialize};
-
-use crate::links::LinkText;
 
 /// The facts of a note, or of another file that holds links. Names and tags come first: they are
 /// read alone, too.

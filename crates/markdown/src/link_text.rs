@@ -1,13 +1,14 @@
 //! The links of any file that has links, with the bytes of their targets.
 
+mod canvas;
+
 use std::ops::Range;
 
-use markdown::count_line_breaks;
-use markdown::parser::{Document, LinkForm, NotText};
 use protocol::NotePath;
 use serde::{Deserialize, Serialize};
 
-use super::canvas;
+use crate::count_line_breaks;
+use crate::parser::{Document, LinkForm, NotText};
 
 /// One link as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,12 +23,14 @@ pub struct LinkText {
     pub subpath: String,
     /// Whether it shows its target in place.
     pub is_embed: bool,
-    pub(super) form: TargetForm,
+    /// How its target is written.
+    pub form: TargetForm,
 }
 
 /// How a target is written, which decides how a path is read and spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) enum TargetForm {
+pub enum TargetForm {
+    /// A link in the text or the properties of a note.
     Note(LinkForm),
     /// The file of a canvas card: a path from the top of the vault.
     CanvasFile,
@@ -37,14 +40,16 @@ pub(super) enum TargetForm {
 
 impl TargetForm {
     /// Whether the link is Markdown's own, which other programs read from the note's folder.
-    pub(super) const fn is_markdown(self) -> bool {
+    #[must_use]
+    pub const fn is_markdown(self) -> bool {
         matches!(self, Self::Note(form) | Self::CanvasText(form)
             if matches!(form, LinkForm::Inline | LinkForm::Definition))
     }
 
     /// `path` in this form and in the manner of the bytes that stood there; `None` when the form
     /// cannot say it.
-    pub(super) fn write_target(self, path: &str, like: &str) -> Option<String> {
+    #[must_use]
+    pub fn write_target(self, path: &str, like: &str) -> Option<String> {
         match self {
             Self::Note(form) => form.encode_target(path, like),
             Self::CanvasFile => Some(canvas::escape_json(path)),
@@ -57,7 +62,8 @@ impl TargetForm {
 
 impl LinkText {
     /// All links of the file `path`; none where it holds no text.
-    pub(crate) fn in_file(path: &NotePath, bytes: &[u8]) -> Vec<Self> {
+    #[must_use]
+    pub fn in_file(path: &NotePath, bytes: &[u8]) -> Vec<Self> {
         if may_hold_links(path) {
             links_in_file(path, bytes).unwrap_or_default()
         } else {
@@ -66,18 +72,20 @@ impl LinkText {
     }
 
     /// All links of a note that was taken apart.
-    pub(crate) fn in_document(document: &Document<'_>) -> Vec<Self> {
+    #[must_use]
+    pub fn in_document(document: &Document<'_>) -> Vec<Self> {
         with_lines(document.text, links_in_document(document, TargetForm::Note))
     }
 }
 
 /// Whether a file may hold links.
-pub(super) fn may_hold_links(path: &NotePath) -> bool {
+#[must_use]
+pub fn may_hold_links(path: &NotePath) -> bool {
     path.is_markdown() || path.is_canvas()
 }
 
 /// All links of the file `path` with these bytes, in order. A canvas that is no JSON has none.
-pub(super) fn links_in_file(path: &NotePath, bytes: &[u8]) -> Result<Vec<LinkText>, NotText> {
+pub fn links_in_file(path: &NotePath, bytes: &[u8]) -> Result<Vec<LinkText>, NotText> {
     if path.is_canvas() {
         let text = std::str::from_utf8(bytes).map_err(|e| NotText { at: e.valid_up_to() })?;
         return Ok(with_lines(text, canvas::canvas_links(text)));
@@ -87,7 +95,7 @@ pub(super) fn links_in_file(path: &NotePath, bytes: &[u8]) -> Result<Vec<LinkTex
 }
 
 /// The links of a document, their lines not yet counted.
-pub(super) fn links_in_document(
+fn links_in_document(
     document: &Document<'_>,
     form: impl Fn(LinkForm) -> TargetForm,
 ) -> Vec<LinkText> {

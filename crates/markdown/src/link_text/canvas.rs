@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use markdown::parser::Document;
 use serde::de::IgnoredAny;
 
-use super::link_text::{LinkText, TargetForm, links_in_document};
+use super::{LinkText, TargetForm, links_in_document};
+use crate::parser::Document;
 
 /// All links of a canvas; none when it is no JSON.
 pub(super) fn canvas_links(json: &str) -> Vec<LinkText> {
