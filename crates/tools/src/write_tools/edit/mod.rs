@@ -4,6 +4,7 @@ mod edited_text;
 pub(crate) mod freshness;
 mod line_prefix;
 pub(crate) mod property;
+mod property_messages;
 pub(crate) mod replace_text;
 pub(crate) mod section;
 mod yaml;
@@ -43,7 +44,7 @@ impl NoteEdit<'_> {
     ) -> Result<EditResult, String> {
         match self {
             Self::Text(edit) => edit.apply(path, text, freshness),
-            Self::Property(edit) => edit.apply(path, text),
+            Self::Property(edit) => property_messages::edit_property(edit, path, text),
             // The section was taken from a reading: without one nobody knows what is in it.
             Self::Section(edit) => freshness.require(path).and_then(|()| edit.apply(path, text)),
         }

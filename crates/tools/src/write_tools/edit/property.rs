@@ -4,15 +4,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use markdown::NoteStart;
-use protocol::NotePath;
 use serde_json::Value;
 
-use super::edited_text::{EditResult, line_ranges, splice};
+use super::edited_text::{line_ranges, splice};
 use super::yaml::{self, FLOW_INDICATORS, YamlEntry, scalar};
 use crate::text::text_encoding::LineEnd;
-
-/// Properties listed at most.
-const MAX_LISTED: usize = 50;
 
 /// `property`, `action` and `value`.
 #[derive(Debug)]
@@ -28,54 +24,97 @@ pub(crate) enum PropertyAction<'a> {
     Remove,
 }
 
+/// Why the properties stay as they are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PropertyEditError {
+    /// `---` on the first line begins a frontmatter, and no line ends it.
+    Unclosed,
+    /// Lines of the frontmatter end in a bare carriage return.
+    BareReturns,
+    /// A line of the frontmatter is not understood.
+    Malformed {
+        /// 1-based line of the note.
+        line: usize,
+        /// The reason, as the end of a sentence.
+        reason: String,
+        /// The line as it stands there, without its end.
+        text: String,
+    },
+    /// The name holds a quote, backslash or line break, or nothing.
+    InvalidName,
+    /// The value is neither a text, a number, true or false, nor a list of these.
+    InvalidValue,
+    /// No property has the name.
+    Absent {
+        /// The names of all properties.
+        names: Vec<String>,
+    },
+    /// The value has an anchor, alias or tag, which other lines may refer to.
+    Anchored {
+        /// The name as it stands there.
+        name: String,
+        /// The value as it stands there.
+        value: String,
+    },
+    /// Comments stand among the lines of the property, and would be lost.
+    HoldsComments {
+        /// The name as it stands there.
+        name: String,
+    },
+    /// The property is to be added to, and its value is no list.
+    NotAList {
+        /// The name as it stands there.
+        name: String,
+        /// The value on the line of the name; empty where it stands below.
+        value: String,
+    },
+    /// The list that is to be added to holds the item already.
+    Duplicate {
+        /// The name as it stands there.
+        name: String,
+        /// The item in YAML's spelling.
+        item: String,
+    },
+}
+
 impl PropertyEdit<'_> {
-    pub(super) fn apply(&self, path: &NotePath, text: &str) -> Result<EditResult, String> {
+    /// `text` with the edit made; all other bytes stay.
+    pub(super) fn apply(&self, text: &str) -> Result<String, PropertyEditError> {
         let name = self.name.trim();
         let ends = LineEnd::of(text).as_str();
         let range = match NoteStart::parse(text) {
             NoteStart::Frontmatter(matter) => matter.yaml,
-            NoteStart::Unclosed => return Err(unclosed(path)),
+            NoteStart::Unclosed => return Err(PropertyEditError::Unclosed),
             NoteStart::Text => {
-                let news = self.entry_text(name, ends)?.ok_or_else(|| absent(path, name, &[]))?;
-                let text = format!("---{ends}{news}---{ends}{text}");
-                return Ok(EditResult { text, summary: self.summary(path, name) });
+                let news = self.entry_text(name, ends)?.ok_or_else(|| absent(&[]))?;
+                return Ok(format!("---{ends}{news}---{ends}{text}"));
             }
         };
         let yaml = text.get(range.clone()).unwrap_or_default();
         if yaml.replace("\r\n", "\n").contains('\r') {
-            return Err(bare_returns(path));
+            return Err(PropertyEditError::BareReturns);
         }
-        let entries = yaml::entries(yaml).map_err(|wrong| malformed(path, yaml, &wrong))?;
+        let entries = yaml::entries(yaml).map_err(|wrong| malformed(yaml, wrong))?;
         let edited = match find_entry(&entries, name) {
             None => {
                 let news = self.entry_text(name, ends)?;
-                let news = news.ok_or_else(|| absent(path, name, &entries))?;
+                let news = news.ok_or_else(|| absent(&entries))?;
                 splice(yaml, yaml.len()..yaml.len(), &news)
             }
             Some(entry) => {
-                self.refuse_anchor(path, yaml, entry)?;
+                refuse_anchor(yaml, entry)?;
                 match self.action {
                     PropertyAction::Remove => splice(yaml, entry.all.clone(), ""),
-                    PropertyAction::Set(value) => set(path, yaml, entry, value, ends)?,
-                    PropertyAction::Append(value) => append(path, yaml, entry, value, ends)?,
+                    PropertyAction::Set(value) => set(yaml, entry, value, ends)?,
+                    PropertyAction::Append(value) => append(yaml, entry, value, ends)?,
                 }
             }
         };
-        Ok(EditResult { text: splice(text, range, &edited), summary: self.summary(path, name) })
-    }
-
-    fn summary(&self, path: &NotePath, name: &str) -> String {
-        match self.action {
-            PropertyAction::Set(value) => format!("set the property {name} of `{path}` to {value}"),
-            PropertyAction::Append(value) => {
-                format!("add {value} to the property {name} of `{path}`")
-            }
-            PropertyAction::Remove => format!("remove the property {name} of `{path}`"),
-        }
+        Ok(splice(text, range, &edited))
     }
 
     /// The lines of a property that was not there; `None` when there is nothing to take away.
-    fn entry_text(&self, name: &str, ends: &str) -> Result<Option<String>, String> {
+    fn entry_text(&self, name: &str, ends: &str) -> Result<Option<String>, PropertyEditError> {
         let value = match self.action {
             PropertyAction::Remove => return Ok(None),
             PropertyAction::Set(value) => YamlValue::from_json(value)?,
@@ -83,26 +122,21 @@ impl PropertyEdit<'_> {
         };
         if name.is_empty() || name.contains(|sign: char| sign.is_control() || "\"\\".contains(sign))
         {
-            return Err("property holds a quote, backslash or line break, or nothing. Give its \
-                        name as one line without them, such as `tags`."
-                .to_owned());
+            return Err(PropertyEditError::InvalidName);
         }
         let key = scalar(&Value::String(name.to_owned()), &[':', '#']).unwrap_or_default();
         Ok(Some(format!("{key}:{}{ends}", value.after_colon(ends))))
     }
+}
 
-    /// Refuses a value with an anchor, alias or tag, which other lines may refer to.
-    fn refuse_anchor(&self, path: &NotePath, yaml: &str, entry: &YamlEntry) -> Result<(), String> {
-        let value = yaml.get(entry.inline.clone()).unwrap_or_default();
-        if value.starts_with(['&', '*', '!']) {
-            return Err(format!(
-                "The property {} of `{path}` has an anchor, alias or tag (`{value}`), which is not \
-                 changed here.\nChange these lines with edit_file.",
-                entry.key
-            ));
-        }
-        Ok(())
+/// Refuses a value with an anchor, alias or tag, which other lines may refer to.
+fn refuse_anchor(yaml: &str, entry: &YamlEntry) -> Result<(), PropertyEditError> {
+    let value = yaml.get(entry.inline.clone()).unwrap_or_default();
+    if value.starts_with(['&', '*', '!']) {
+        let (name, value) = (entry.key.clone(), value.to_owned());
+        return Err(PropertyEditError::Anchored { name, value });
     }
+    Ok(())
 }
 
 /// A value in YAML's spelling.
@@ -112,7 +146,7 @@ enum YamlValue {
 }
 
 impl YamlValue {
-    fn from_json(value: &Value) -> Result<Self, String> {
+    fn from_json(value: &Value) -> Result<Self, PropertyEditError> {
         match scalar(value, &[]) {
             Some(one) => Ok(Self::One(one)),
             None => items(value, &[]).map(Self::List),
@@ -129,27 +163,22 @@ impl YamlValue {
     }
 }
 
-fn items(value: &Value, reserved: &[char]) -> Result<Vec<String>, String> {
+fn items(value: &Value, reserved: &[char]) -> Result<Vec<String>, PropertyEditError> {
     let spelled = match value {
         Value::Array(items) => items.iter().map(|item| scalar(item, reserved)).collect(),
         one => scalar(one, reserved).map(|one| vec![one]),
     };
-    spelled.ok_or_else(|| {
-        "value is neither a text, a number, true or false, nor a list of these.\nGive for example \
-         \"garden\" or [\"garden\", \"spring\"]."
-            .to_owned()
-    })
+    spelled.ok_or(PropertyEditError::InvalidValue)
 }
 
 /// Only the value changes. Comments stay: behind a value on one line, and at and above the items of
 /// a list that stay in it. Where they cannot stay the change is refused.
 fn set(
-    path: &NotePath,
     yaml: &str,
     entry: &YamlEntry,
     value: &Value,
     ends: &str,
-) -> Result<String, String> {
+) -> Result<String, PropertyEditError> {
     let spelled = YamlValue::from_json(value)?;
     let inline = yaml.get(entry.inline.clone()).unwrap_or_default();
     if entry.lines == 1 {
@@ -175,7 +204,7 @@ fn set(
     let comment = yaml.get(entry.inline.end..entry.rest.end).unwrap_or_default().trim();
     let is_list = matches!(&spelled, YamlValue::List(items) if !items.is_empty());
     if has_comment_below(yaml, entry) || (!is_list && !comment.is_empty()) {
-        return Err(comments_inside(path, entry));
+        return Err(holds_comments(entry));
     }
     let all = yaml.get(entry.all.clone()).unwrap_or_default();
     let end = entry.all.start + all.trim_end_matches(['\n', '\r']).len();
@@ -244,21 +273,16 @@ fn has_comment_below(yaml: &str, entry: &YamlEntry) -> bool {
         && below.lines().any(|line| yaml::without_comment(line).len() < line.len())
 }
 
-fn comments_inside(path: &NotePath, entry: &YamlEntry) -> String {
-    format!(
-        "The property {} of `{path}` has comments among its lines, which would be lost.\nChange \
-         these lines with edit_file.",
-        entry.key
-    )
+fn holds_comments(entry: &YamlEntry) -> PropertyEditError {
+    PropertyEditError::HoldsComments { name: entry.key.clone() }
 }
 
 fn append(
-    path: &NotePath,
     yaml: &str,
     entry: &YamlEntry,
     value: &Value,
     ends: &str,
-) -> Result<String, String> {
+) -> Result<String, PropertyEditError> {
     let inline = yaml.get(entry.inline.clone()).unwrap_or_default();
     let below: Vec<&str> = yaml
         .get(entry.all.clone())
@@ -268,7 +292,7 @@ fn append(
         .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         .collect();
     if inline.starts_with('[') {
-        return append_in_brackets(path, yaml, entry, value);
+        return append_in_brackets(yaml, entry, value);
     }
     let indentation = below
         .first()
@@ -277,31 +301,31 @@ fn append(
         line.strip_prefix(indentation).is_some_and(|line| line == "-" || line.starts_with("- "))
     };
     if !inline.is_empty() || below.iter().filter(is_item).count() != below.len() {
-        return Err(not_a_list(path, entry, inline));
+        let (name, value) = (entry.key.clone(), inline.to_owned());
+        return Err(PropertyEditError::NotAList { name, value });
     }
     let news = items(value, &[])?;
     let there = below
         .iter()
         .map(|line| yaml::without_comment(line.trim_start().trim_start_matches('-')).trim());
-    refuse_duplicates(path, entry, &news, &there.collect())?;
+    refuse_duplicates(entry, &news, &there.collect())?;
     let lines: String = news.iter().map(|item| format!("{indentation}- {item}{ends}")).collect();
     Ok(splice(yaml, entry.all.end..entry.all.end, &lines))
 }
 
 fn append_in_brackets(
-    path: &NotePath,
     yaml: &str,
     entry: &YamlEntry,
     value: &Value,
-) -> Result<String, String> {
+) -> Result<String, PropertyEditError> {
     let whole = yaml.get(entry.inline.start..entry.all.end).unwrap_or_default();
     let close = yaml::closing_offset(whole).unwrap_or_default().saturating_sub(1);
     let inner = whole.get(1..close).unwrap_or_default();
     if inner.contains('#') && entry.lines > 1 {
-        return Err(comments_inside(path, entry));
+        return Err(holds_comments(entry));
     }
     let news = items(value, FLOW_INDICATORS)?;
-    refuse_duplicates(path, entry, &news, &inner.split(',').map(str::trim).collect())?;
+    refuse_duplicates(entry, &news, &inner.split(',').map(str::trim).collect())?;
     let kept = inner.trim_end();
     let before = match kept.chars().next_back() {
         None => "",
@@ -313,17 +337,15 @@ fn append_in_brackets(
 }
 
 fn refuse_duplicates(
-    path: &NotePath,
     entry: &YamlEntry,
     news: &[String],
     there: &HashSet<&str>,
-) -> Result<(), String> {
+) -> Result<(), PropertyEditError> {
     match news.iter().find(|item| there.contains(item.as_str())) {
-        Some(item) => Err(format!(
-            "{item} is in the property {} of `{path}` already.\nLeave it out of value. If nothing \
-             else is to be added, no change is needed.",
-            entry.key
-        )),
+        Some(item) => {
+            let (name, item) = (entry.key.clone(), item.clone());
+            Err(PropertyEditError::Duplicate { name, item })
+        }
         None => Ok(()),
     }
 }
@@ -337,47 +359,13 @@ fn find_entry<'e>(entries: &'e [YamlEntry], name: &str) -> Option<&'e YamlEntry>
     })
 }
 
-fn not_a_list(path: &NotePath, entry: &YamlEntry, inline: &str) -> String {
-    let holds = if inline.is_empty() { "other lines" } else { inline };
-    format!(
-        "The property {} of `{path}` is not a list: it holds {holds}.\nTo make it one give action \
-         \"set\" and as value the whole list, such as [\"garden\", \"spring\"].",
-        entry.key
-    )
+fn absent(entries: &[YamlEntry]) -> PropertyEditError {
+    PropertyEditError::Absent { names: entries.iter().map(|entry| entry.key.clone()).collect() }
 }
 
-fn absent(path: &NotePath, name: &str, entries: &[YamlEntry]) -> String {
-    if entries.is_empty() {
-        return format!("`{path}` has no properties, so there is no {name} to take away.");
-    }
-    let listed = entries.iter().take(MAX_LISTED);
-    let keys: Vec<String> = listed.map(|entry| format!("- `{}`", entry.key)).collect();
-    format!("`{path}` has no property {name}.\nIts properties are:\n{}", keys.join("\n"))
-}
-
-fn unclosed(path: &NotePath) -> String {
-    format!(
-        "Line 1 of `{path}` is `---`, which begins a frontmatter, and no line of just `---` ends \
-         it.\nAdd that line with edit_file, then call again."
-    )
-}
-
-fn bare_returns(path: &NotePath) -> String {
-    format!(
-        "Lines in the frontmatter of `{path}` end in a bare carriage return, so they cannot be told \
-         apart here.\nUse write_file with overwrite to write the note with ordinary line breaks, if \
-         the user wants that."
-    )
-}
-
-fn malformed(path: &NotePath, yaml: &str, wrong: &yaml::YamlError) -> String {
+fn malformed(yaml: &str, wrong: yaml::YamlError) -> PropertyEditError {
     let range: Range<usize> = line_ranges(yaml).get(wrong.line).cloned().unwrap_or_default();
+    let text = yaml.get(range).unwrap_or_default().trim_end().to_owned();
     // The YAML begins on the note's second line.
-    let number = wrong.line + 2;
-    format!(
-        "The frontmatter of `{path}` is not understood at line {number}: {}.\nCorrect this line \
-         with edit_file first:\n{number}| {}",
-        wrong.reason,
-        yaml.get(range).unwrap_or_default().trim_end()
-    )
+    PropertyEditError::Malformed { line: wrong.line + 2, reason: wrong.reason, text }
 }
