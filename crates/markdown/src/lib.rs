@@ -23,14 +23,16 @@ mod memory_budget;
 pub mod parser;
 mod privacy_metadata;
 mod property;
+mod splice;
 mod tag;
 mod yaml;
 
 pub use entry::{FrontmatterEntry, entries};
 pub use frontmatter::{Frontmatter, NoteStart};
-pub use line_breaks::{count_line_breaks, line_end, line_start, lines};
+pub use line_breaks::{LineEnd, count_line_breaks, line_end, line_start, lines};
 pub use link_text::{LinkText, TargetForm, links_in_file, may_hold_links};
 pub use privacy_metadata::{lossy_text, metadata, privacy, privacy_of_text};
 pub use property::{NoteProperty, Properties};
+pub use splice::splice;
 pub use tag::tag_name;
 pub use yaml::MalformedYaml;

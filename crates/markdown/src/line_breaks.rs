@@ -39,9 +39,48 @@ pub fn count_line_breaks(text: &[u8]) -> usize {
     few.map(|few| usize::from(few.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>())).sum()
 }
 
+/// The line break of a text, which an edit keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineEnd {
+    /// `\n`
+    Lf,
+    /// `\r\n`
+    CrLf,
+}
+
+impl LineEnd {
+    /// How the first line of `text` ends; `\n` when none does.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        match text.find('\n') {
+            Some(at) if text.get(..at).is_some_and(|line| line.ends_with('\r')) => Self::CrLf,
+            _ => Self::Lf,
+        }
+    }
+
+    /// `\n` or `\r\n`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+        }
+    }
+
+    /// `text` with every line ending this way.
+    #[must_use]
+    pub fn convert(self, text: &str) -> String {
+        let folded = text.replace("\r\n", "\n");
+        match self {
+            Self::Lf => folded,
+            Self::CrLf => folded.replace('\n', "\r\n"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{count_line_breaks, line_end, line_start, lines};
+    use super::{LineEnd, count_line_breaks, line_end, line_start, lines};
 
     #[test]
     fn a_line_ends_in_each_of_the_three_ways() {
@@ -63,5 +102,15 @@ mod tests {
         for many in [254, 255, 256, 511, 1000] {
             assert_eq!(count_line_breaks(&b"\n".repeat(many)), many);
         }
+    }
+
+    #[test]
+    fn lines_are_spelled_as_the_note_ends_them() {
+        assert_eq!(LineEnd::of("a\r\nb\n"), LineEnd::CrLf);
+        assert_eq!(LineEnd::of("a\nb\r\n"), LineEnd::Lf);
+        assert_eq!(LineEnd::of("\nb"), LineEnd::Lf);
+        assert_eq!(LineEnd::of(""), LineEnd::Lf);
+        assert_eq!(LineEnd::CrLf.convert("a\nb\r\nc"), "a\r\nb\r\nc");
+        assert_eq!(LineEnd::Lf.convert("a\nb\r\nc"), "a\nb\nc");
     }
 }

@@ -1,4 +1,4 @@
-//! A note's bytes as text, and how its lines end.
+//! A note's bytes as text, and numbers of lines in it.
 
 use protocol::NotePath;
 
@@ -14,41 +14,6 @@ pub(crate) fn decode<'a>(path: &NotePath, bytes: &'a [u8]) -> Result<&'a str, St
         )
     })?;
     Ok(text.strip_prefix(BOM).unwrap_or(text))
-}
-
-/// The line break of a text, which an edit keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineEnd {
-    /// `\n`
-    Lf,
-    /// `\r\n`
-    CrLf,
-}
-
-impl LineEnd {
-    /// How the first line of `text` ends; `\n` when none does.
-    pub(crate) fn of(text: &str) -> Self {
-        match text.find('\n') {
-            Some(at) if text.get(..at).is_some_and(|line| line.ends_with('\r')) => Self::CrLf,
-            _ => Self::Lf,
-        }
-    }
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Lf => "\n",
-            Self::CrLf => "\r\n",
-        }
-    }
-
-    /// `text` with every line ending this way.
-    pub(crate) fn convert(self, text: &str) -> String {
-        let folded = text.replace("\r\n", "\n");
-        match self {
-            Self::Lf => folded,
-            Self::CrLf => folded.replace('\n', "\r\n"),
-        }
-    }
 }
 
 /// The 1-based line that the byte at `offset` stands in.
@@ -76,15 +41,5 @@ mod tests {
         let path = NotePath::parse("latin.md").unwrap();
         let words = decode(&path, b"caf\xe9").unwrap_err();
         assert!(words.starts_with("`latin.md` is not UTF-8 text"), "{words}");
-    }
-
-    #[test]
-    fn lines_are_spelled_as_the_note_ends_them() {
-        assert_eq!(LineEnd::of("a\r\nb\n"), LineEnd::CrLf);
-        assert_eq!(LineEnd::of("a\nb\r\n"), LineEnd::Lf);
-        assert_eq!(LineEnd::of("\nb"), LineEnd::Lf);
-        assert_eq!(LineEnd::of(""), LineEnd::Lf);
-        assert_eq!(LineEnd::CrLf.convert("a\nb\r\nc"), "a\r\nb\r\nc");
-        assert_eq!(LineEnd::Lf.convert("a\nb\r\nc"), "a\nb\nc");
     }
 }

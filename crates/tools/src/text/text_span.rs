@@ -3,10 +3,9 @@
 use std::cell::LazyCell;
 use std::ops::Range;
 
+use markdown::LineEnd;
 use protocol::notes::invisible::{invisible_ranges, without_invisible};
 use vault::NOTE_LIMIT;
-
-use crate::text::text_encoding::LineEnd;
 
 /// Where `old` stands in `text`: byte ranges in order, not overlapping. A `\n` in `old` also
 /// stands for `\r\n`, and the other way round; what nobody sees may be missing in `old`.

@@ -5,6 +5,7 @@ use llm::tool_api::tool::{
     ChangePlan, ChangingTool, SourceLabels, ToolBrief, ToolContext, ToolEffect, ToolFailure,
     ToolOffer,
 };
+use markdown::LineEnd;
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +14,7 @@ use crate::notes::daily_note::DAILY_NAME;
 use crate::notes::notes_view::{CurrentNote, NotesView, PathState};
 use crate::ports::environment::means_today;
 use crate::text::heading_ref;
-use crate::text::text_encoding::{LineEnd, decode, pluralize};
+use crate::text::text_encoding::{decode, pluralize};
 
 /// Adds lines to the end of a note, or to the end of the text under one of its headings. Creates the
 /// note if there is none. Read the note first to match its form, such as `- [ ] ` before a task.

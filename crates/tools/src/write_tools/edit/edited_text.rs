@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::text_encoding::LineEnd;
+use markdown::{LineEnd, splice};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EditResult {
@@ -10,15 +10,6 @@ pub(crate) struct EditResult {
     pub(crate) text: String,
     /// The edit, as an instruction: see [`ChangePlan::summary`].
     pub(crate) summary: String,
-}
-
-/// `text` with `new` in place of `range`; all other bytes stay.
-pub(super) fn splice(text: &str, range: Range<usize>, new: &str) -> String {
-    let mut out = String::with_capacity(text.len() + new.len());
-    out.push_str(text.get(..range.start).unwrap_or_default());
-    out.push_str(new);
-    out.push_str(text.get(range.end..).unwrap_or_default());
-    out
 }
 
 /// `text` with the lines of `new` added at `at`, the start of a line or the end of the text. A

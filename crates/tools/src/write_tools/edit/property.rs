@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-use markdown::NoteStart;
+use markdown::{LineEnd, NoteStart, splice};
 use serde_json::Value;
 
-use super::edited_text::{line_ranges, splice};
+use super::edited_text::line_ranges;
 use super::yaml::{self, FLOW_INDICATORS, YamlEntry, scalar};
-use crate::text::text_encoding::LineEnd;
 
 /// `property`, `action` and `value`.
 #[derive(Debug)]

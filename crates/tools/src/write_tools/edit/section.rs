@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use markdown::parser::{BlockKind, Document, Heading, MarkdownBlock, headings};
-use markdown::{line_end, line_start};
+use markdown::{LineEnd, line_end, line_start, splice};
 use protocol::NotePath;
 
-use super::edited_text::{EditResult, insert_at, line_ranges, splice, strip_last_break};
+use super::edited_text::{EditResult, insert_at, line_ranges, strip_last_break};
 use super::line_prefix::{LinePrefix, is_list_item};
 use crate::text::heading_ref;
-use crate::text::text_encoding::{LineEnd, line_at, pluralize};
+use crate::text::text_encoding::{line_at, pluralize};
 
 /// Block ids listed at most, or the lines of one.
 const MAX_LISTED: usize = 50;
