@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use llm::tool_api::tool::{
     ChangePlan, ChangingTool, ToolBrief, ToolContext, ToolEffect, ToolFailure,
 };
+use markdown::{PropertyAction, PropertyEdit};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::notes::notes_view::NotesView;
-use crate::write_tools::edit::property::{PropertyAction, PropertyEdit};
 use crate::write_tools::edit::{NoteEdit, plan_edit};
 
 /// Sets, extends or removes a property in a note's frontmatter.

@@ -3,11 +3,9 @@
 mod edited_text;
 pub(crate) mod freshness;
 mod line_prefix;
-pub(crate) mod property;
 mod property_messages;
 pub(crate) mod replace_text;
 pub(crate) mod section;
-mod yaml;
 
 #[cfg(test)]
 mod nested_lists;
@@ -17,6 +15,7 @@ mod replace_cost;
 mod tests;
 
 use llm::tool_api::tool::{ChangePlan, SourceLabels, ToolContext, ToolEffect, ToolFailure};
+use markdown::PropertyEdit;
 use protocol::{Change, ChangeSet, NotePath};
 use serde_json::Value;
 
@@ -31,7 +30,7 @@ use crate::text::text_encoding::decode;
 pub(crate) enum NoteEdit<'a> {
     Text(replace_text::TextReplacement<'a>),
     Section(section::SectionEdit<'a>),
-    Property(property::PropertyEdit<'a>),
+    Property(PropertyEdit<'a>),
 }
 
 impl NoteEdit<'_> {

@@ -1,10 +1,10 @@
 //! What a model is told about the edit of a property: the summary of one that can be made, and why another one
 //! cannot.
 
+use markdown::{PropertyAction, PropertyEdit, PropertyEditError};
 use protocol::NotePath;
 
 use super::edited_text::EditResult;
-use super::property::{PropertyAction, PropertyEdit, PropertyEditError};
 
 /// Properties listed at most.
 const MAX_LISTED: usize = 50;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::edited_text::line_ranges;
+use crate::lines;
 
 /// One `key: value` on the left edge, with the indented lines and list items below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ const BLANK: &[char] = &[' ', '\t', '\r', '\n'];
 pub(super) fn entries(yaml: &str) -> Result<Vec<YamlEntry>, YamlError> {
     let mut found: Vec<(usize, YamlEntry)> = Vec::new();
     let mut keys = HashSet::new();
-    for (number, range) in line_ranges(yaml).into_iter().enumerate() {
+    for (number, range) in lines(yaml).enumerate() {
         let line = yaml.get(range.clone()).unwrap_or_default();
         let wrong = |reason: &str| YamlError { line: number, reason: reason.to_owned() };
         let bare = line.trim_end_matches(BLANK);

@@ -1,31 +1,39 @@
 //! A property in the frontmatter: set, taken away, or added to.
 
+mod yaml_entry;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-use markdown::{LineEnd, NoteStart, splice};
 use serde_json::Value;
 
-use super::edited_text::line_ranges;
-use super::yaml::{self, FLOW_INDICATORS, YamlEntry, scalar};
+use crate::{LineEnd, NoteStart, lines, splice};
+use yaml_entry::{FLOW_INDICATORS, YamlEntry, YamlError, scalar};
 
-/// `property`, `action` and `value`.
+/// An edit of one property, which is written in the note's own style.
 #[derive(Debug)]
-pub(crate) struct PropertyEdit<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) action: PropertyAction<'a>,
+pub struct PropertyEdit<'a> {
+    /// As it stands in the frontmatter, without quotes; in another case it counts where just one property is
+    /// called so.
+    pub name: &'a str,
+    /// The change of its value.
+    pub action: PropertyAction<'a>,
 }
 
+/// The change of a property. A value is a text, a number, true or false, or a list of these.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum PropertyAction<'a> {
+pub enum PropertyAction<'a> {
+    /// The property gets this value, and is added where it is not there.
     Set(&'a Value),
+    /// Its list gets this item, or these; a property that is not there is added as a list.
     Append(&'a Value),
+    /// The property is removed.
     Remove,
 }
 
 /// Why the properties stay as they are.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum PropertyEditError {
+pub enum PropertyEditError {
     /// `---` on the first line begins a frontmatter, and no line ends it.
     Unclosed,
     /// Lines of the frontmatter end in a bare carriage return.
@@ -77,8 +85,8 @@ pub(crate) enum PropertyEditError {
 }
 
 impl PropertyEdit<'_> {
-    /// `text` with the edit made; all other bytes stay.
-    pub(super) fn apply(&self, text: &str) -> Result<String, PropertyEditError> {
+    /// `text`, the whole text of a note without a byte order mark, with the edit made; all other bytes stay.
+    pub fn apply(&self, text: &str) -> Result<String, PropertyEditError> {
         let name = self.name.trim();
         let ends = LineEnd::of(text).as_str();
         let range = match NoteStart::parse(text) {
@@ -93,7 +101,7 @@ impl PropertyEdit<'_> {
         if yaml.replace("\r\n", "\n").contains('\r') {
             return Err(PropertyEditError::BareReturns);
         }
-        let entries = yaml::entries(yaml).map_err(|wrong| malformed(yaml, wrong))?;
+        let entries = yaml_entry::entries(yaml).map_err(|wrong| malformed(yaml, wrong))?;
         let edited = match find_entry(&entries, name) {
             None => {
                 let news = self.entry_text(name, ends)?;
@@ -230,7 +238,7 @@ impl<'a> ItemLines<'a> {
         let range = entry.rest.end + first + 1..entry.all.end;
         let below = yaml.get(range.clone())?;
         let (mut indentation, mut items, mut from) = (None, Vec::new(), 0);
-        for line in line_ranges(below) {
+        for line in lines(below) {
             let text = below.get(line.clone())?;
             let bare = text.trim_start();
             if bare.is_empty() || bare.starts_with('#') {
@@ -241,7 +249,7 @@ impl<'a> ItemLines<'a> {
             if *indentation.get_or_insert(space) != space {
                 return None;
             }
-            items.push((yaml::without_comment(item).trim(), below.get(from..line.end)?));
+            items.push((yaml_entry::without_comment(item).trim(), below.get(from..line.end)?));
             from = line.end;
         }
         let is_below = yaml.get(entry.inline.clone())?.is_empty();
@@ -268,8 +276,8 @@ impl<'a> ItemLines<'a> {
 /// Whether a line below the name has a comment.
 fn has_comment_below(yaml: &str, entry: &YamlEntry) -> bool {
     let below = yaml.get(entry.rest.end..entry.all.end).unwrap_or_default();
-    !yaml::is_block_text(yaml, entry)
-        && below.lines().any(|line| yaml::without_comment(line).len() < line.len())
+    !yaml_entry::is_block_text(yaml, entry)
+        && below.lines().any(|line| yaml_entry::without_comment(line).len() < line.len())
 }
 
 fn holds_comments(entry: &YamlEntry) -> PropertyEditError {
@@ -306,7 +314,7 @@ fn append(
     let news = items(value, &[])?;
     let there = below
         .iter()
-        .map(|line| yaml::without_comment(line.trim_start().trim_start_matches('-')).trim());
+        .map(|line| yaml_entry::without_comment(line.trim_start().trim_start_matches('-')).trim());
     refuse_duplicates(entry, &news, &there.collect())?;
     let lines: String = news.iter().map(|item| format!("{indentation}- {item}{ends}")).collect();
     Ok(splice(yaml, entry.all.end..entry.all.end, &lines))
@@ -318,7 +326,7 @@ fn append_in_brackets(
     value: &Value,
 ) -> Result<String, PropertyEditError> {
     let whole = yaml.get(entry.inline.start..entry.all.end).unwrap_or_default();
-    let close = yaml::closing_offset(whole).unwrap_or_default().saturating_sub(1);
+    let close = yaml_entry::closing_offset(whole).unwrap_or_default().saturating_sub(1);
     let inner = whole.get(1..close).unwrap_or_default();
     if inner.contains('#') && entry.lines > 1 {
         return Err(holds_comments(entry));
@@ -362,8 +370,8 @@ fn absent(entries: &[YamlEntry]) -> PropertyEditError {
     PropertyEditError::Absent { names: entries.iter().map(|entry| entry.key.clone()).collect() }
 }
 
-fn malformed(yaml: &str, wrong: yaml::YamlError) -> PropertyEditError {
-    let range: Range<usize> = line_ranges(yaml).get(wrong.line).cloned().unwrap_or_default();
+fn malformed(yaml: &str, wrong: YamlError) -> PropertyEditError {
+    let range = lines(yaml).nth(wrong.line).unwrap_or_default();
     let text = yaml.get(range).unwrap_or_default().trim_end().to_owned();
     // The YAML begins on the note's second line.
     PropertyEditError::Malformed { line: wrong.line + 2, reason: wrong.reason, text }
