@@ -376,3 +376,6 @@ fn malformed(yaml: &str, wrong: YamlError) -> PropertyEditError {
     // The YAML begins on the note's second line.
     PropertyEditError::Malformed { line: wrong.line + 2, reason: wrong.reason, text }
 }
+
+#[cfg(test)]
+mod tests;

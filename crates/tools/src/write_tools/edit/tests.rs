@@ -1,7 +1,6 @@
 //! Every kind of edit over small texts, and that each changes only its own bytes.
 
 use llm::tool_api::tool::ToolOffer;
-use markdown::{NoteProperty, Properties};
 use proptest::prelude::*;
 use protocol::NotePath;
 use serde_json::{Value, json};
@@ -131,113 +130,6 @@ fn property(name: &str, action: &str, value: Value) -> Value {
     json!({ "property": name, "action": action, "value": value })
 }
 
-const YAML: &str =
-    "---\n# kept\ntitle:  'It''s' # why\ntags: [a, \"b c\"]\n\nlist:\n- one\nempty:\n---\nText\n";
-
-#[test]
-fn a_property_is_set_and_the_rest_keeps_its_bytes() {
-    let with = |from: &str, to: &str| YAML.replace(from, to);
-    let set = |name: &str, value: Value| property(name, "set", value);
-    check(YAML, set("title", json!("New: one")), &with("'It''s'", "\"New: one\""));
-    check(YAML, set("Tags", json!(["x, y", 3])), &with("[a, \"b c\"]", "[\"x, y\", 3]"));
-    check(YAML, set("list", json!(true)), &with("list:\n- one", "list: true"));
-    check(YAML, set("empty", json!("[[Garden]]")), &with("empty:", "empty: \"[[Garden]]\""));
-    check(YAML, set("title", json!(["a"])), &with("title:  'It''s' # why", "title: # why\n  - a"));
-    check(YAML, set("due", json!("2026-11-21")), &with("empty:\n", "empty:\ndue: 2026-11-21\n"));
-    check("Text", set("size", json!("5")), "---\nsize: \"5\"\n---\nText");
-    check("a\r\n", set("size", json!([1, 2])), "---\r\nsize:\r\n  - 1\r\n  - 2\r\n---\r\na\r\n");
-    check("---\n---\n", set("a", json!("")), "---\na: \"\"\n---\n");
-    check(
-        "---\na: |\n  x: \"\n\ttab\n\n  y\nb: 1\n---\n",
-        set("a", json!(1)),
-        "---\na: 1\nb: 1\n---\n",
-    );
-}
-
-#[test]
-fn an_empty_property_is_set_before_its_comment() {
-    let note = "---\nstatus: # draft or done\n\"due\":  # x\nlist: # y\nb: 1\n---\n";
-    let with = |from: &str, to: &str| note.replace(from, to);
-    let set = |name: &str, value: Value| property(name, "set", value);
-    check(note, set("status", json!("done")), &with("status:", "status: done"));
-    check(note, set("due", json!("2026-11-21")), &with("\"due\":", "\"due\": 2026-11-21"));
-    check(note, set("list", json!(["a"])), &with("# y\n", "# y\n  - a\n"));
-    check(note, property("list", "append", json!("a")), &with("# y\n", "# y\n  - a\n"));
-    check("---\r\na: # c\r\n---\r\n", set("a", json!(1)), "---\r\na: 1 # c\r\n---\r\n");
-    check("---\na:\t# c\n---\n", set("a", json!(true)), "---\na: true\t# c\n---\n");
-    check(note, set("list", json!([])), &with("list:", "list: []"));
-    // Control: a value behind the colon is replaced, and a sign without a blank begins no comment.
-    check("---\na: b # c\n---\n", set("a", json!("d")), "---\na: d # c\n---\n");
-    check("---\na: b# c\n---\n", set("a", json!("d")), "---\na: d\n---\n");
-}
-
-#[test]
-fn a_sign_behind_a_doubled_quote_begins_no_comment() {
-    let note = "---\na: 'Don''t # x' # why\nb: ''\nlist:\n  - 'it''s # y' # z\n---\n";
-    let with = |from: &str, to: &str| note.replace(from, to);
-    let set = |name: &str, value: Value| property(name, "set", value);
-    check(note, set("a", json!("Do")), &with("'Don''t # x'", "Do"));
-    check(note, set("b", json!("c")), &with("b: ''", "b: c"));
-    check(note, set("list", json!(["m"])), &with("'it''s # y' # z", "m"));
-    let list = "---\na:\n  - 'it''s # y'\n---\n";
-    check(list, set("a", json!("b")), "---\na: b\n---\n");
-    // Controls: behind the quote that closes, a comment begins.
-    check("---\na: 'b''' # c\n---\n", set("a", json!("d")), "---\na: d # c\n---\n");
-    refused(&list.replace("y'", "y' # z"), set("a", json!("b")), "comments among");
-}
-
-#[test]
-fn comments_stay_when_a_list_is_set() {
-    let note = "---\nlist: # all\n  # first\n  - one # 1\n  - \"# two\"\n  # last\nb: 1\n---\n";
-    let with = |from: &str, to: &str| note.replace(from, to);
-    let set = |value: Value| property("list", "set", value);
-    check(note, set(json!(["one", "# two"])), note);
-    check(note, set(json!(["one"])), &with("  - \"# two\"\n", ""));
-    check(
-        note,
-        set(json!(["new", "one"])),
-        &with("  # first\n  - one # 1\n  - \"# two\"\n", "  - new\n  # first\n  - one # 1\n"),
-    );
-    check(note, set(json!(["one", "one"])), &with("- \"# two\"", "- one"));
-    check(
-        "---\na:\n  - x # 1\n  - z\n  - x # 2\n---\n",
-        property("a", "set", json!(["z", "x", "x", "x"])),
-        "---\na:\n  - z\n  - x # 1\n  - x # 2\n  - x\n---\n",
-    );
-    for value in [json!("one"), json!([])] {
-        refused(note, set(value), "comments among its lines");
-    }
-    refused("---\na: # why\n  - b\n---\n", property("a", "set", json!(1)), "comments among");
-    refused("---\na: [b,\n  c, # why\n  d]\n---\n", property("a", "set", json!(["c"])), "comments");
-    check("---\na:\n  - b\n---\n", property("a", "set", json!(1)), "---\na: 1\n---\n");
-    check(
-        "---\r\na:\r\n- b # c\r\n---\r\n",
-        property("a", "set", json!(["d", "b"])),
-        "---\r\na:\r\n- d\r\n- b # c\r\n---\r\n",
-    );
-}
-
-#[test]
-fn a_property_is_removed_or_a_list_is_added_to() {
-    let with = |from: &str, to: &str| YAML.replace(from, to);
-    let append = |name: &str, value: Value| property(name, "append", value);
-    check(YAML, json!({ "property": "list", "action": "remove" }), &with("list:\n- one\n", ""));
-    check(YAML, append("tags", json!("d")), &with("b c\"]", "b c\", d]"));
-    check(YAML, append("list", json!(["two", "3"])), &with("- one\n", "- one\n- two\n- \"3\"\n"));
-    check(YAML, append("empty", json!("x")), &with("empty:\n", "empty:\n  - x\n"));
-    check(YAML, append("new", json!("x")), &with("empty:\n", "empty:\nnew:\n  - x\n"));
-    check("---\nt: []\n---\n", append("t", json!("x")), "---\nt: [x]\n---\n");
-    check("---\nt: [\n  a,\n]\n---\n", append("t", json!("x")), "---\nt: [\n  a, x\n]\n---\n");
-    refused(YAML, append("title", json!("x")), "is not a list");
-    refused(YAML, append("tags", json!("a")), "already");
-    let commented = "---\na:\n  - x # 1\n  - \"# y\"\n---\n";
-    refused(commented, append("a", json!("x")), "already");
-    refused(commented, append("a", json!("# y")), "already");
-    check(commented, append("a", json!("1")), &commented.replace("y\"\n", "y\"\n  - \"1\"\n"));
-    refused(YAML, json!({ "property": "tag", "action": "remove" }), "- `tags`");
-    refused(YAML, append("list", json!({ "a": 1 })), "neither a text");
-}
-
 #[test]
 fn yaml_that_is_not_understood_is_refused_with_its_line() {
     for (yaml, part) in [
@@ -260,6 +152,17 @@ fn yaml_that_is_not_understood_is_refused_with_its_line() {
     refused("a", property("a\"b", "set", json!(1)), "holds a quote");
     refused("a", property(" ", "set", json!(1)), "or nothing");
     refused("---\na: &x 1\nb: *x\n---\n", property("a", "set", json!(1)), "anchor");
+}
+
+#[test]
+fn a_property_that_cannot_be_edited_is_refused_with_the_way_out() {
+    let note = "---\ntitle: One\ntags: [a]\nlist: # all\n  - b # 1\n---\n";
+    refused(note, property("title", "append", json!("x")), "is not a list: it holds One");
+    refused(note, property("tags", "append", json!("a")), "a is in the property tags");
+    refused(note, property("list", "set", json!(1)), "comments among its lines");
+    refused(note, json!({ "property": "tag", "action": "remove" }), "- `tags`");
+    refused("Text", json!({ "property": "tag", "action": "remove" }), "has no properties");
+    refused(note, property("tags", "append", json!({ "a": 1 })), "neither a text");
 }
 
 #[test]
@@ -313,34 +216,6 @@ fn changes_one_stretch(before: &str, after: &str, new: &str) -> bool {
     })
 }
 
-/// Texts that YAML reads as they are, without blanks at their ends.
-const WORDS: &str = "[a-z]{1,3}( [a-z#]{1,3})?";
-
-/// The part of a property behind its colon, with `# c` on the line of its name or `# d` at an item.
-fn entry() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "( {1,2}(x|'y z'|'y''z # e'|\\[p, q\\]|\\[p,\n  q\\]))?( {1,2}# c)?",
-        "( {1,2}# c)?(\n  - p( # d)?){1,2}",
-        "( {1,2}# c)?(\n- [pq]( # d)?){1,2}",
-    ]
-}
-
-/// The properties as the reader has them, which must understand all of them.
-fn properties_of(text: &str) -> Vec<NoteProperty> {
-    let read = Properties::parse(text);
-    assert!(read.malformed().is_none(), "{:?} {text:?}", read.malformed());
-    read.top_level().to_vec()
-}
-
-/// The values of a property that was set to `value`.
-fn values_of(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(values_of).collect(),
-        Value::String(text) => vec![text.clone()],
-        one => vec![one.to_string()],
-    }
-}
-
 proptest! {
     #[test]
     fn an_edit_of_a_section_or_block_leaves_all_bytes_around_it(
@@ -372,42 +247,6 @@ proptest! {
         let again = edit(&after, property("a", "set", value));
         prop_assert_eq!(again.as_deref(), Ok(after.as_str()));
         prop_assert_eq!(edit(&after, json!({ "property": "a", "action": "remove" })), Ok(text));
-    }
-
-    #[test]
-    fn a_property_that_is_set_reads_as_its_value_and_leaves_all_others_and_their_comments(
-        entries in proptest::collection::vec(entry(), 1..4),
-        place in 0..3_usize,
-        crlf in any::<bool>(),
-        value in prop_oneof![
-            any::<bool>().prop_map(Value::from),
-            WORDS.prop_map(Value::from),
-            proptest::collection::vec(WORDS, 0..3).prop_map(Value::from),
-        ],
-    ) {
-        let keys = ["a", "\"b\"", "'c'"];
-        let lines: String =
-            keys.iter().zip(&entries).map(|(key, entry)| format!("{key}:{entry}\n")).collect();
-        let text = format!("---\n{lines}---\nText\n");
-        let text = if crlf { text.replace('\n', "\r\n") } else { text };
-        let place = place % entries.len();
-        let mut wanted = properties_of(&text);
-        wanted[place].values = values_of(&value);
-        let Ok(after) = edit(&text, property(&wanted[place].name, "set", value)) else {
-            prop_assert!(entries[place].contains('\n'), "{:?}", text);
-            return Ok(());
-        };
-        prop_assert_eq!(properties_of(&after), wanted, "{:?} {:?}", text, after);
-        let comments = |text: &str| text.matches(" # c").count();
-        prop_assert_eq!(comments(&after), comments(&text), "{:?} {:?}", text, after);
-    }
-
-    #[test]
-    fn a_text_survives_being_written_as_yaml(text in "[ -~é\n\t]{0,12}") {
-        let after = edit("", property("a", "append", json!([text]))).unwrap();
-        let again = edit(&after, property("a", "append", json!([text])));
-        prop_assert!(again.is_err(), "{}", after);
-        prop_assert_eq!(after.lines().count(), 4);
     }
 }
 
