@@ -1,5 +1,6 @@
 //! The replies of commands: short sentences about notes, without the voice of a model.
 
+use markdown::Frontmatter;
 use protocol::NotePath;
 use serde_json::json;
 
@@ -64,9 +65,14 @@ fn note_text(note: &ParsedPage<'_>) -> NextStep {
 
 /// A note's lines without the properties on top: they would be drawn as a heading.
 fn without_properties<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
-    let Some((&"---", rest)) = lines.split_first() else { return lines };
-    let end = rest.iter().position(|line| line.trim_end() == "---");
-    end.and_then(|end| rest.get(end + 1..)).unwrap_or(lines)
+    let text = lines.join("\n");
+    let Some(properties) = Frontmatter::parse(&text) else { return lines };
+    // Where lines end in a bare carriage return, text may stand on the line that ends the properties.
+    let top = text.get(..properties.span.end).unwrap_or_default();
+    if !top.ends_with('\n') && top.len() < text.len() {
+        return lines;
+    }
+    lines.get(properties.line_count(&text)..).unwrap_or_default()
 }
 
 /// The sentence after a change: that it is done, or pending.
@@ -116,6 +122,11 @@ mod tests {
     #[test]
     fn a_note_is_shown_without_its_properties_and_without_losing_a_rule() {
         assert_eq!(without_properties(&["---", "tags: [list]", "---", "# Milk"]), ["# Milk"]);
+        assert_eq!(without_properties(&["---", "tags: [list]", "...", "# Milk"]), ["# Milk"]);
+        assert_eq!(without_properties(&["--- ", "tags: [list]", "---\t", "# Milk"]), ["# Milk"]);
+        assert!(without_properties(&["---", "tags: [list]", "---"]).is_empty());
+        let returns = ["---\rtags: [list]\r---\r# Milk"];
+        assert_eq!(without_properties(&returns), returns);
         assert_eq!(without_properties(&["# Milk", "---", "end"]), ["# Milk", "---", "end"]);
         assert_eq!(without_properties(&["---", "no end"]), ["---", "no end"]);
         assert!(without_properties(&[]).is_empty());
