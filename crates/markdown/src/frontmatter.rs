@@ -59,6 +59,11 @@ impl Frontmatter {
     }
 }
 
+/// How many bytes a byte order mark takes at the start of `text`; 0 where there is none.
+pub(crate) fn byte_order_mark_len(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
+}
+
 /// The YAML of frontmatter that ends at another line than [`NoteStart::parse`] says, for programs that take
 /// only `---` without anything behind it for the end.
 pub(crate) fn yaml_to_later_fences(text: &str) -> impl Iterator<Item = &str> {

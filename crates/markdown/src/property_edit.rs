@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use crate::frontmatter::byte_order_mark_len;
 use crate::{LineEnd, NoteStart, lines, splice};
 use yaml_entry::{FLOW_INDICATORS, YamlEntry, YamlError, scalar};
 
@@ -85,7 +86,7 @@ pub enum PropertyEditError {
 }
 
 impl PropertyEdit<'_> {
-    /// `text`, the whole text of a note without a byte order mark, with the edit made; all other bytes stay.
+    /// `text`, the whole text of a note, with the edit made; all other bytes stay.
     pub fn apply(&self, text: &str) -> Result<String, PropertyEditError> {
         let name = self.name.trim();
         let ends = LineEnd::of(text).as_str();
@@ -94,7 +95,8 @@ impl PropertyEdit<'_> {
             NoteStart::Unclosed => return Err(PropertyEditError::Unclosed),
             NoteStart::Text => {
                 let news = self.entry_text(name, ends)?.ok_or_else(|| absent(&[]))?;
-                return Ok(format!("---{ends}{news}---{ends}{text}"));
+                let start = byte_order_mark_len(text);
+                return Ok(splice(text, start..start, &format!("---{ends}{news}---{ends}")));
             }
         };
         let yaml = text.get(range.clone()).unwrap_or_default();

@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use super::link::{Link, LinkForm};
 use super::nesting::limit_nesting;
 use super::{BlockKind, MarkdownBlock, destination};
-use crate::Frontmatter;
+use crate::frontmatter::{Frontmatter, byte_order_mark_len};
 
 #[derive(Debug, Default)]
 pub(super) struct WalkResult {
@@ -20,8 +20,6 @@ pub(super) struct WalkResult {
     /// Markdown links and definitions that stay in the vault.
     pub(super) links: Vec<Link>,
 }
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
@@ -200,8 +198,7 @@ fn block(tag: &Tag<'_>) -> Option<BlockKind> {
 
 /// Where the Markdown begins: behind frontmatter or byte order mark.
 pub(super) fn markdown_start(text: &str, frontmatter: Option<&Frontmatter>) -> usize {
-    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-    frontmatter.map_or(mark, |matter| matter.span.end)
+    frontmatter.map_or_else(|| byte_order_mark_len(text), |matter| matter.span.end)
 }
 
 /// Whether one of `ranges`, which are in order and apart, holds the byte at `at`.

@@ -69,6 +69,24 @@ fn a_property_is_set_and_the_rest_keeps_its_bytes() {
 }
 
 #[test]
+fn a_property_is_set_in_whatever_the_reader_takes_for_frontmatter() {
+    for (text, expected) in [
+        ("---\na: 1\n...\nText\n---\n", "---\na: 1\nb: 2\n...\nText\n---\n"),
+        ("---\n...\nText", "---\nb: 2\n...\nText"),
+        ("--- \t\na: 1\n---  \nText", "--- \t\na: 1\nb: 2\n---  \nText"),
+        ("\u{feff}---\na: 1\n---\nText", "\u{feff}---\na: 1\nb: 2\n---\nText"),
+        ("\u{feff}Text", "\u{feff}---\nb: 2\n---\nText"),
+        ("---\r\na: 1\r\n...\r\nText", "---\r\na: 1\r\nb: 2\r\n...\r\nText"),
+        ("\n---\na: 1\n---\n", "---\nb: 2\n---\n\n---\na: 1\n---\n"),
+        ("Text\n---\na: 1\n---\n", "---\nb: 2\n---\nText\n---\na: 1\n---\n"),
+    ] {
+        check(text, to_set("b", json!(2)), expected);
+    }
+    refused("---\na: 1\n", to_set("b", json!(2)), PropertyEditError::Unclosed);
+    refused("---\ra: 1\r---\r", to_set("b", json!(2)), PropertyEditError::BareReturns);
+}
+
+#[test]
 fn an_empty_property_is_set_before_its_comment() {
     let note = "---\nstatus: # draft or done\n\"due\":  # x\nlist: # y\nb: 1\n---\n";
     let with = |from: &str, to: &str| note.replace(from, to);
