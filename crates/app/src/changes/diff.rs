@@ -251,6 +251,22 @@ mod tests {
     }
 
     #[test]
+    fn the_properties_take_the_lines_that_their_reader_says() {
+        for (text, lines) in [
+            ("---\na: 1\n---\nText\n", 3),
+            ("---\na: 1\n...\nText\n", 3),
+            ("\u{feff}---\na: 1\n---\nText\n", 3),
+            ("---\r\na: 1\r\n...\r\nText\r\n", 3),
+            ("--- \na: 1\n---\t\nText\n", 3),
+            ("---\n---\nText\n", 2),
+            ("---\na: 1\nText\n", 0),
+            ("Text\n---\na: 1\n---\n", 0),
+        ] {
+            assert_eq!(frontmatter_lines(text), lines, "{text:?}");
+        }
+    }
+
+    #[test]
     fn a_new_note_is_all_added() {
         assert_eq!(line_counts(&change(None, "one\ntwo\n")), (2, 0));
     }

@@ -142,3 +142,31 @@ fn heading_words(line: &str) -> Option<&str> {
 fn byte_offset(text: &str, n: usize) -> usize {
     text.char_indices().nth(n).map_or(text.len(), |(byte, _)| byte)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PassageBlockKind, blocks};
+
+    fn kinds(text: &str) -> Vec<PassageBlockKind> {
+        blocks(text).into_iter().map(|block| block.kind).collect()
+    }
+
+    #[test]
+    fn properties_are_told_from_text_whatever_ends_them() {
+        for text in [
+            "---\na: 1\n---\nText\n",
+            "---\na: 1\n...\nText\n",
+            "\u{feff}---\na: 1\n---\nText\n",
+            "---\r\na: 1\r\n...\r\nText\r\n",
+            "--- \na: 1\n---\t\nText\n",
+            "---\n---\nText\n",
+        ] {
+            let expected = [PassageBlockKind::Properties, PassageBlockKind::Text];
+            assert_eq!(kinds(text), expected, "{text:?}");
+        }
+        // The controls: nothing ends it, or it begins at another line.
+        for text in ["---\na: 1\nText\n", "Text\n---\na: 1\n---\n"] {
+            assert_eq!(kinds(text), [PassageBlockKind::Text], "{text:?}");
+        }
+    }
+}
