@@ -6,22 +6,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use protocol::notes::invisible::is_invisible;
 use protocol::notes::privacy::{fold_name, is_tag_char};
+use protocol::notes::query::NoteProperty;
 
 use crate::entry::entries;
 use crate::frontmatter::NoteStart;
 use crate::line_breaks;
 use crate::memory_budget::{MemoryBudget, value_size};
 use crate::yaml::{self, MalformedYaml, YamlNode, YamlNodeKind};
-
-/// A property of a note, with its values as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoteProperty {
-    /// Its name, without quotes.
-    pub name: String,
-    /// Its value, or the items of its list, without quotes; empty when it has none. Nested lists and
-    /// maps are text.
-    pub values: Vec<String>,
-}
 
 /// The properties of a frontmatter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

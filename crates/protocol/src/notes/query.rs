@@ -181,6 +181,16 @@ pub struct NoteList {
     pub total: u32,
 }
 
+/// A property of a note, with its values as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct NoteProperty {
+    /// Its name, without quotes.
+    pub name: String,
+    /// Its value, or the items of its list, without quotes; empty when it has none. Nested lists and
+    /// maps are text.
+    pub values: Vec<String>,
+}
+
 /// A link that leaves a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NoteOutgoingLink {
