@@ -286,26 +286,28 @@ fn a_match_in_an_alias_alone_names_the_alias() {
     ]);
     let dir = tempfile::tempdir().unwrap();
     let index = Index::new(&vault, PrivateRules::default(), dir.path());
-    let whys = || {
+    let matches = || {
         let (plan, narrow) = (ChangeSet::default(), NoteFilter::default());
         let found = index.find(&vault, &plan, "turnip soup", &narrow, 9, AMPLE).unwrap();
-        let whys: BTreeMap<String, MatchReason> =
-            found.passages.iter().map(|found| (found.path.to_string(), found.why)).collect();
-        whys
+        let passages = found.passages.into_iter();
+        let matches: BTreeMap<String, (MatchReason, bool)> =
+            passages.map(|it| (it.path.to_string(), (it.why, it.properties))).collect();
+        matches
     };
     let go = AtomicBool::new(false);
+    // The passage of all but one shows the properties.
     let expected = [
-        ("Beta.md", MatchReason::Alias),
-        ("Turnip soup.md", MatchReason::Title),
-        ("c.md", MatchReason::Heading),
-        ("d.md", MatchReason::Property),
+        ("Beta.md", (MatchReason::Alias, true)),
+        ("Turnip soup.md", (MatchReason::Title, true)),
+        ("c.md", (MatchReason::Heading, false)),
+        ("d.md", (MatchReason::Property, true)),
     ];
-    let expected: BTreeMap<String, MatchReason> =
-        expected.map(|(path, why)| (path.to_owned(), why)).into();
+    let expected: BTreeMap<String, (MatchReason, bool)> =
+        expected.map(|(path, found)| (path.to_owned(), found)).into();
     index.catch_up(&go).unwrap();
-    assert_eq!(whys(), expected);
+    assert_eq!(matches(), expected);
     index.update_fulltext(&go).unwrap();
-    assert_eq!(whys(), expected, "the ranking makes no difference");
+    assert_eq!(matches(), expected, "the ranking makes no difference");
 }
 
 #[test]

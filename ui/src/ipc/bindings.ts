@@ -792,7 +792,12 @@ marks: Array<[number, number]>,
 /**
  * Why it matched.
  */
-why: MatchReason, };
+why: MatchReason, 
+/**
+ * Whether the passage shows properties as they are written, and no text. Passages that were
+ * stored before this field say no.
+ */
+properties: boolean, };
 
 /**
  * A closed set: the window knows every one.

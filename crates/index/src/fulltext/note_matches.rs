@@ -84,14 +84,12 @@ impl<'a> NoteMatches<'a> {
             block.map(|block| excerpt(&self.note.text, block, self.marks_in(&block.span)));
         let heading = block.and_then(|block| self.note.text.get(block.heading.clone()?));
         let why = self.match_reason(block, weights);
+        let properties = block.is_some_and(|block| block.kind == PassageBlockKind::Properties);
         let path = self.note.path.clone();
         let heading = heading.map(str::to_owned);
-        match excerpt {
-            Some(cut) => {
-                Passage { path, heading, line: cut.line, text: cut.text, marks: cut.marks, why }
-            }
-            None => Passage { path, heading, line: 1, text: String::new(), marks: Vec::new(), why },
-        }
+        let (line, text, marks) = excerpt
+            .map_or_else(|| (1, String::new(), Vec::new()), |cut| (cut.line, cut.text, cut.marks));
+        Passage { path, heading, line, text, marks, why, properties }
     }
 
     fn block_value(&self, block: &PassageBlock, weights: &[f64], above: f64) -> f64 {
@@ -145,7 +143,8 @@ pub(crate) fn first_passage(note: &SearchableNote<'_>) -> Passage {
         .map(|block| excerpt(&note.text, block, &[]))
         .map_or((1, String::new()), |cut| (cut.line, cut.text));
     let (path, heading) = (note.path.clone(), heading.map(str::to_owned));
-    Passage { path, heading, line, text, marks: Vec::new(), why: MatchReason::Text }
+    let (marks, why) = (Vec::new(), MatchReason::Text);
+    Passage { path, heading, line, text, marks, why, properties: false }
 }
 
 /// The weight of the different terms among `marks`.

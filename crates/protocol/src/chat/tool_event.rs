@@ -21,6 +21,10 @@ pub struct Passage {
     pub marks: Vec<(u32, u32)>,
     /// Why it matched.
     pub why: MatchReason,
+    /// Whether the passage shows properties as they are written, and no text. Passages that were
+    /// stored before this field say no.
+    #[serde(default)]
+    pub properties: bool,
 }
 
 /// The place of the match.

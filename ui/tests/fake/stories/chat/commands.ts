@@ -122,6 +122,7 @@ export function commands(): Story {
                   text: cold,
                   marks: mark(cold, 'pressure', 'boiler'),
                   why: 'heading',
+                  properties: false,
                 },
                 {
                   path: 'People/Household contacts.md',
@@ -130,6 +131,7 @@ export function commands(): Story {
                   text: contact,
                   marks: mark(contact, 'Boiler', 'Call'),
                   why: 'text',
+                  properties: false,
                 },
                 {
                   path: 'Diary/2026-02-17.md',
@@ -138,6 +140,7 @@ export function commands(): Story {
                   text: diary,
                   marks: mark(diary, 'Pressure'),
                   why: 'text',
+                  properties: false,
                 },
                 {
                   path: 'House/Offers, heating 2026.md',
@@ -146,6 +149,7 @@ export function commands(): Story {
                   text: serviced,
                   marks: mark(serviced, 'boiler'),
                   why: 'property',
+                  properties: true,
                 },
               ],
             },
