@@ -59,6 +59,12 @@ impl Frontmatter {
     }
 }
 
+/// Where the text of a note begins: behind its frontmatter, or else behind a byte order mark.
+#[must_use]
+pub fn body_start(text: &str) -> usize {
+    Frontmatter::parse(text).map_or_else(|| byte_order_mark_len(text), |matter| matter.span.end)
+}
+
 /// How many bytes a byte order mark takes at the start of `text`; 0 where there is none.
 pub(crate) fn byte_order_mark_len(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
@@ -105,7 +111,6 @@ mod tests {
 
     use super::*;
 
-    /// The window reads the same table: both must agree.
     const TABLE: &str = include_str!("frontmatter/cases.json");
 
     #[derive(Deserialize)]

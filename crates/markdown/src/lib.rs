@@ -29,7 +29,7 @@ mod tag;
 mod yaml;
 
 pub use entry::{FrontmatterEntry, entries};
-pub use frontmatter::{Frontmatter, NoteStart};
+pub use frontmatter::{Frontmatter, NoteStart, body_start};
 pub use line_breaks::{LineEnd, count_line_breaks, line_end, line_start, lines};
 pub use link_text::{LinkText, TargetForm, links_in_file, may_hold_links};
 pub use privacy_metadata::{lossy_text, metadata, privacy, privacy_of_text};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::chat::conversation::ChatItem;
+use crate::notes::query::NoteText;
 use crate::settings::KeyringTrouble;
 use crate::{
     Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
@@ -254,8 +255,8 @@ pub enum AppEvent {
     NoteChanged {
         /// Which, as [`crate::request::NoteContent`] named it.
         path: NotePath,
-        /// Its text, or `None` when it was removed or renamed.
-        text: Option<String>,
+        /// Its text and properties now, or `None` when it was removed or renamed.
+        content: Option<NoteText>,
     },
     /// The user wants to see a conversation, from outside the window.
     Called {

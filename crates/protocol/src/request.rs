@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::notes::query::NoteText;
 use crate::{ChangeSetId, ConversationId, MessageId, NotePath, QuestionId};
 
 /// The user's message, and where it belongs.
@@ -143,8 +144,8 @@ pub struct NoteContent {
     pub seq: u32,
     /// The note, as spelled on disk.
     pub path: NotePath,
-    /// Its text on disk, properties included.
-    pub text: String,
+    /// Its text on disk and its properties.
+    pub content: NoteText,
 }
 
 /// How the selected provider answered a request for one word.

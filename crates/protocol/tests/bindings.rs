@@ -28,7 +28,8 @@ use protocol::job::{JobKind, JobProgress};
 use protocol::notes::query::{
     CountedValue, CountedValues, LineMatch, LineMatches, LinkRepairs, MentionTarget, NameMatch,
     NameMatches, NoteBacklink, NoteCriterion, NoteLineMatches, NoteLinks, NoteList,
-    NoteOutgoingLink, PatternKind, PrivateNote, RepairedLink, TextSearch, TruncationReason,
+    NoteOutgoingLink, NoteProperty, NoteText, PatternKind, PrivateNote, RepairedLink, TextSearch,
+    TruncationReason,
 };
 use protocol::request::{
     DecideReview, HunkDecision, KeyStorage, KeyTrial, NoteContent, NoteDecision, OldChanges,
@@ -191,6 +192,8 @@ fn bindings() -> String {
         ReviewDecision,
         HunkDecision,
         SavedAnswer,
+        NoteProperty,
+        NoteText,
         NoteContent,
         ProviderTestResult,
         KeyTrial,

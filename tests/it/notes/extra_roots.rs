@@ -97,7 +97,7 @@ async fn a_folder_that_is_added_is_read_listed_and_searched_at_once_and_after_a_
             assert!(words.contains(says), "restarted {restarted}: no “{says}” in {words}");
         }
         let shown = running.app.show_note("bread").await.expect("the user sees it too");
-        assert_eq!((shown.path.as_str(), shown.text.as_str()), ("Recipes/Bread.md", BREAD));
+        assert_eq!((shown.path.as_str(), shown.content.text.as_str()), ("Recipes/Bread.md", BREAD));
     }
     running.app.save_settings(settings_without_model()).await.expect("it is taken out");
     assert!(running.app.show_note("bread").await.is_err());

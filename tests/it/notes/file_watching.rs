@@ -14,7 +14,7 @@ const NOTES: [(&str, &str); 2] =
 async fn open_showing_note(test_home: &TestHome) -> RunningApp {
     let running = test_home.open(settings_without_model()).await;
     let shown = running.app.show_note("Groceries").await.expect("the note is there");
-    assert_eq!(shown.text, NOTES[0].1);
+    assert_eq!(shown.content.text, NOTES[0].1);
     running
 }
 
@@ -31,8 +31,9 @@ async fn wait_for_note_event(
     accepts: impl Fn(Option<&str>) -> bool,
 ) -> (String, Option<String>) {
     let change = app.wait_for_event("a change of the note", |event| match event {
-        AppEvent::NoteChanged { path, text } if accepts(text.as_deref()) => {
-            Some((path.to_string(), text.clone()))
+        AppEvent::NoteChanged { path, content } => {
+            let text = content.as_ref().map(|content| content.text.clone());
+            accepts(text.as_deref()).then(|| (path.to_string(), text))
         }
         _ => None,
     });

@@ -111,7 +111,7 @@ async fn answer_question(app: &App, kind: &str, words: &str) -> Vec<String> {
         }
         "read" => {
             let note = app.read_note(NotePath::parse(words).expect("a path")).await;
-            note.into_iter().map(|note| note.text).collect()
+            note.into_iter().map(|note| note.content.text).collect()
         }
         "state" => index_progress(app).await,
         _ => panic!("nobody knows how to answer {kind}"),

@@ -2067,9 +2067,9 @@ vault: VaultInfo | null, } | { "type": "note_changed",
  */
 path: NotePath, 
 /**
- * Its text, or `None` when it was removed or renamed.
+ * Its text and properties now, or `None` when it was removed or renamed.
  */
-text: string | null, } | { "type": "called", 
+content: NoteText | null, } | { "type": "called", 
 /**
  * The conversation to show.
  */
@@ -2224,6 +2224,37 @@ path: NotePath,
 free: string, };
 
 /**
+ * A property of a note, with its values as text.
+ */
+export type NoteProperty = { 
+/**
+ * Its name, without quotes.
+ */
+name: string, 
+/**
+ * Its value, or the items of its list, without quotes; empty when it has none. Nested lists and
+ * maps are text.
+ */
+values: Array<string>, };
+
+/**
+ * The text of a note, with its properties read.
+ */
+export type NoteText = { 
+/**
+ * All of it on disk, properties included.
+ */
+text: string, 
+/**
+ * The properties, in order; those of frontmatter that is no YAML are read as far as they can be.
+ */
+properties: Array<NoteProperty>, 
+/**
+ * Where the text behind the properties begins, as a UTF-16 offset in `text`.
+ */
+bodyStart: number, };
+
+/**
  * A note to show next to the chat.
  */
 export type NoteContent = { 
@@ -2236,9 +2267,9 @@ seq: number,
  */
 path: NotePath, 
 /**
- * Its text on disk, properties included.
+ * Its text on disk and its properties.
  */
-text: string, };
+content: NoteText, };
 
 /**
  * How the selected provider answered a request for one word.

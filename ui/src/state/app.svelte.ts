@@ -14,6 +14,7 @@ import type {
   ModelWait,
   NoteContent,
   NotePath,
+  NoteText,
   NumberedEvent,
   ProviderStatus,
   Settings,
@@ -60,8 +61,8 @@ const announced = 4;
 /** The note beside the chat. */
 export interface ShownNote {
   readonly path: NotePath;
-  readonly text: string;
-  /** Whether it is no longer there; then the text is its last one. */
+  readonly content: NoteText;
+  /** Whether it is no longer there; then the content is its last one. */
   readonly removed: boolean;
 }
 
@@ -106,7 +107,7 @@ export class AppState {
   /** Whether the answer in front of the user has grown since an end was told. */
   #unheard = false;
   /** The last change of a note, and its number: it may come before the note itself. */
-  #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
+  #lastChange: { path: NotePath; content: NoteText | null; seq: number } | null = null;
   readonly #decisionCleanup = new DecisionCleanup();
   /** The work of models on this computer before they answer: no view of a conversation tells of it. */
   readonly #waits = new SvelteMap<ConversationId, ModelWait>();
@@ -192,8 +193,8 @@ export class AppState {
         this.#putVault(event.vault);
         return;
       case 'note_changed':
-        this.#lastChange = { path: event.path, text: event.text, seq };
-        if (this.note?.path === event.path) this.#changeNote(this.note, event.text);
+        this.#lastChange = { path: event.path, content: event.content, seq };
+        if (this.note?.path === event.path) this.#changeNote(this.note, event.content);
         return;
       case 'applied_changed':
         this.changes.tell(event.set, seq);
@@ -254,10 +255,10 @@ export class AppState {
   }
 
   /** Puts a note beside the chat, with what happened to it since it was read. */
-  showNote({ path, text, seq }: NoteContent): void {
-    this.note = { path, text, removed: false };
+  showNote({ path, content, seq }: NoteContent): void {
+    this.note = { path, content, removed: false };
     const last = this.#lastChange;
-    if (last?.path === path && last.seq > seq) this.#changeNote(this.note, last.text);
+    if (last?.path === path && last.seq > seq) this.#changeNote(this.note, last.content);
   }
 
   closeNote(): void {
@@ -339,9 +340,9 @@ export class AppState {
     if (this.#unsaved === 0) this.settings = settings;
   }
 
-  #changeNote(note: ShownNote, text: string | null): void {
-    this.note = { path: note.path, text: text ?? note.text, removed: text === null };
-    if (text === null && !note.removed) this.#announce(m.note_removed());
+  #changeNote(note: ShownNote, content: NoteText | null): void {
+    this.note = { path: note.path, content: content ?? note.content, removed: content === null };
+    if (content === null && !note.removed) this.#announce(m.note_removed());
   }
 
   #putVault(vault: VaultInfo | null): void {

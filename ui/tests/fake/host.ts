@@ -28,6 +28,7 @@ import type { Host } from '../../src/ipc/host';
 import { FakeChangeCalls } from './change-calls';
 import { nothingApplied } from './changes';
 import { FakeConversations } from './conversations';
+import { noteText } from './note-text';
 import { FakeQueries, nothingKnown } from './queries';
 import { noAnswer, noConversation, noNote, nothingToSummarize } from './refusals';
 import { outcomeOf, remainingOf } from './review';
@@ -254,7 +255,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
   async showNote(path: NotePath): Promise<NoteContent> {
     await this.called('showNote', path);
     if (path === this.#story.removedOnceShown) {
-      setTimeout(() => this.tell({ type: 'note_changed', path, text: null }));
+      setTimeout(() => this.tell({ type: 'note_changed', path, content: null }));
     }
     return this.#note(path);
   }
@@ -345,7 +346,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
   #note(path: NotePath): NoteContent {
     const text = this.queries.note(path);
     if (text === undefined) throw noNote(path);
-    return { seq: this.seq, path, text };
+    return { seq: this.seq, path, content: noteText(text) };
   }
 
   #openedVault(folder: string, sample: boolean): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { groups } from '../../src/features/conversations/groups';
-import { frontMatter } from '../../src/state/notes/front-matter';
+import { bodyLine, noteBody } from '../../src/state/notes/note-body';
 import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/notes/note-path';
 import { row } from '../fake/stories/base';
 
@@ -26,30 +26,16 @@ describe('a note’s path', () => {
   });
 });
 
-describe('front matter', () => {
-  it('is told from the text', () => {
-    expect(frontMatter('---\ntags:\n  - a\n  - b\nstatus: open\n---\n# Note\n')).toEqual({
-      properties: [
-        ['tags', '- a\n- b'],
-        ['status', 'open'],
-      ],
-      body: '# Note\n',
-    });
+describe('the text behind the properties of a note', () => {
+  it.each([
+    ['---\na: 🌱\n---\n# Note\n', 14, '# Note\n', 4],
+    ['---\r\na: 1\r\n...\r\nText', 16, 'Text', 4],
+    ['Text\n---\na: 1\n---\n', 0, 'Text\n---\na: 1\n---\n', 1],
+  ])('of %j begins where the application says', (text, bodyStart, body, line) => {
+    const note = { text, properties: [], bodyStart };
+    expect(noteBody(note)).toBe(body);
+    expect(bodyLine(note)).toBe(line);
   });
-
-  it('survives Windows lines', () => {
-    expect(frontMatter('---\r\na: 1\r\n---\r\nText')).toEqual({
-      properties: [['a', '1']],
-      body: 'Text',
-    });
-  });
-
-  it.each(['No front matter', '---\nnever closed', 'Text\n---\na: 1\n---\n'])(
-    'is not made up: %s',
-    (text) => {
-      expect(frontMatter(text)).toEqual({ properties: [], body: text });
-    },
-  );
 });
 
 describe('the conversation list', () => {

@@ -9,6 +9,7 @@ import type {
   Question,
 } from '../../src/ipc/bindings';
 import { AppState } from '../../src/state/app.svelte';
+import { noteText } from '../fake/note-text';
 import { healthy, row, view } from '../fake/stories/base';
 
 const conversation = row('c', 'A conversation');
@@ -93,36 +94,46 @@ describe('the note beside the chat', () => {
   const changedTo = (text: string | null, path = 'Pantry.md'): AppEvent => ({
     type: 'note_changed',
     path,
-    text,
+    content: text === null ? null : noteText(text),
+  });
+  const read = (seq: number, path: string, text: string) => ({
+    seq,
+    path,
+    content: noteText(text),
+  });
+  const shown = (text: string, removed: boolean) => ({
+    path: 'Pantry.md',
+    content: noteText(text),
+    removed,
   });
 
   it('has its newest text', () => {
-    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    app.showNote(read(10, 'Pantry.md', 'old'));
     app.receive(numbered(11, changedTo('other', 'Soup.md'), changedTo('new')));
-    expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
+    expect(app.note).toEqual(shown('new', false));
   });
 
   it('keeps its last text when it is removed, says so once, and may come back', () => {
-    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    app.showNote(read(10, 'Pantry.md', 'old'));
     app.receive(numbered(11, changedTo(null)));
-    expect(app.note).toEqual({ path: 'Pantry.md', text: 'old', removed: true });
+    expect(app.note).toEqual(shown('old', true));
     expect(announced().at(-1)).toContain('was deleted or renamed');
     app.receive(numbered(12, changedTo('new')));
-    expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
+    expect(app.note).toEqual(shown('new', false));
   });
 
   it('takes a change that came before it, unless it holds that already', () => {
     app.receive(numbered(11, changedTo('newer')));
-    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
-    expect(app.note?.text).toBe('newer');
-    app.showNote({ seq: 11, path: 'Pantry.md', text: 'newest' });
-    expect(app.note?.text).toBe('newest');
-    app.showNote({ seq: 10, path: 'Soup.md', text: 'soup' });
-    expect(app.note?.text).toBe('soup');
+    app.showNote(read(10, 'Pantry.md', 'old'));
+    expect(app.note?.content.text).toBe('newer');
+    app.showNote(read(11, 'Pantry.md', 'newest'));
+    expect(app.note?.content.text).toBe('newest');
+    app.showNote(read(10, 'Soup.md', 'soup'));
+    expect(app.note?.content.text).toBe('soup');
   });
 
   it('does not come back when it was closed', () => {
-    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    app.showNote(read(10, 'Pantry.md', 'old'));
     app.closeNote();
     app.receive(numbered(11, changedTo('new')));
     expect(app.note).toBeNull();

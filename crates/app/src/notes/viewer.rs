@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use markdown::Properties;
+use protocol::notes::query::NoteText;
 use protocol::request::NoteContent;
 use protocol::{AppEvent, ContentHash, NotePath, UserError};
 use vault::{Note, VaultError};
@@ -35,9 +37,10 @@ impl VaultSession {
         let read = move || {
             let path = vault.resolve(&asked)?;
             let file = vault.follow_file(&path);
-            Ok((vault.read(&path)?, file))
+            let note = vault.read(&path)?;
+            Ok((note_text(&note.bytes), note, file))
         };
-        let (note, file) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
+        let (content, note, file) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
         self.active_note.show(note.path.clone(), file, OpenedBy::Window);
         let (open, path) = (Arc::clone(self), note.path.clone());
         run_blocking(move || open.recent.add(&path)).await?;
@@ -45,7 +48,7 @@ impl VaultSession {
             path: note.path.clone(),
             last_published: LastPublished::Text(note.hash.clone()),
         });
-        Ok(NoteContent { seq, text: lossy_text(&note), path: note.path })
+        Ok(NoteContent { seq, path: note.path, content })
     }
 
     /// Makes a note the active one that `--note` named.
@@ -59,9 +62,9 @@ impl VaultSession {
     /// The text of a note that is looked at, but not shown beside the chat: nothing is told of it.
     pub(crate) async fn read_note(&self, path: NotePath) -> Result<NoteContent, UserError> {
         let (seq, vault) = (self.feed.last_seq(), self.vault.clone());
-        let note =
-            run_blocking(move || vault.read(&path)).await?.map_err(|error| note_error(&error))?;
-        Ok(NoteContent { seq, text: lossy_text(&note), path: note.path })
+        let read = move || vault.read(&path).map(|note| (note_text(&note.bytes), note.path));
+        let (content, path) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
+        Ok(NoteContent { seq, path, content })
     }
 
     /// The path of a note on the disk. Refused for what is no note, is missing, or lies in an
@@ -93,8 +96,8 @@ impl VaultSession {
         let mut shown = self.viewed_note.lock().await;
         let Some(note) = shown.as_mut().filter(|note| touched(&note.path)) else { return };
         let (vault, path) = (self.vault.clone(), note.path.clone());
-        let Ok(read) = run_blocking(move || vault.read(&path)).await else { return };
-        let (now, event) = note_event(&note.path, read);
+        let read = move || note_event(&path, vault.read(&path));
+        let Ok((now, event)) = run_blocking(read).await else { return };
         if now != note.last_published {
             note.last_published = now;
             self.feed.publish(event);
@@ -103,14 +106,59 @@ impl VaultSession {
 }
 
 fn note_event(path: &NotePath, read: Result<Note, VaultError>) -> (LastPublished, AppEvent) {
-    let changed = |text| AppEvent::NoteChanged { path: path.clone(), text };
+    let changed = |content| AppEvent::NoteChanged { path: path.clone(), content };
     match read {
-        Ok(note) => (LastPublished::Text(note.hash.clone()), changed(Some(lossy_text(&note)))),
+        Ok(note) => (LastPublished::Text(note.hash.clone()), changed(Some(note_text(&note.bytes)))),
         Err(VaultError::NotFound { .. }) => (LastPublished::Removed, changed(None)),
         Err(error) => (LastPublished::Unreadable, AppEvent::Problem { error: note_error(&error) }),
     }
 }
 
-fn lossy_text(note: &Note) -> String {
-    String::from_utf8_lossy(&note.bytes).into_owned()
+/// Bytes that are no text are replacement signs in it.
+fn note_text(bytes: &[u8]) -> NoteText {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let properties = Properties::parse(&text).top_level().to_vec();
+    let before = text.get(..markdown::body_start(&text)).unwrap_or_default();
+    let body_start = u32::try_from(before.encode_utf16().count()).unwrap_or(u32::MAX);
+    NoteText { text, properties, body_start }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The properties of a note as `name=value|value`, and the text behind them as the window cuts it off.
+    fn shown(text: &str) -> (Vec<String>, String) {
+        let NoteText { text, properties, body_start } = note_text(text.as_bytes());
+        let properties = properties.iter().map(|it| format!("{}={}", it.name, it.values.join("|")));
+        let start = usize::try_from(body_start).expect("a small number");
+        let body: Vec<u16> = text.encode_utf16().skip(start).collect();
+        (properties.collect(), String::from_utf16(&body).expect("whole signs"))
+    }
+
+    #[test]
+    fn a_note_is_sent_with_its_properties_and_where_its_text_begins() {
+        for text in [
+            "---\ntags: [a, 'b']\ntitle: 🌱\n---\nText",
+            "---\ntags:\n  - a\n  - b # c\ntitle: \"🌱\"\n...\nText",
+            "\u{feff}---\ntags: [a, b]\ntitle: 🌱\n---\nText",
+            "---\r\ntags: [a, b]\r\ntitle: 🌱\r\n...\r\nText",
+            "--- \t\ntags: [a, b]\ntitle: 🌱\n---  \nText",
+        ] {
+            let expected = ["tags=a|b", "title=🌱"].map(str::to_owned).to_vec();
+            assert_eq!(shown(text), (expected, "Text".to_owned()), "{text:?}");
+        }
+        let malformed = "---\na: b: c\nd: e\n---\nText";
+        let expected = ["a=b: c", "d=e"].map(str::to_owned).to_vec();
+        assert_eq!(shown(malformed), (expected, "Text".to_owned()));
+    }
+
+    #[test]
+    fn a_note_without_frontmatter_is_all_text() {
+        for text in ["Text", "---\na: 1\nText", "\n---\na: 1\n---\n", "Text\n---\na: 1\n---\n"] {
+            assert_eq!(shown(text), (Vec::new(), text.to_owned()), "{text:?}");
+        }
+        assert_eq!(shown("---\n---\nText"), (Vec::new(), "Text".to_owned()));
+        assert_eq!(shown("\u{feff}Text"), (Vec::new(), "Text".to_owned()));
+    }
 }

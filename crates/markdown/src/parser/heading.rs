@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::walk::{self, markdown_start};
-use super::{BlockKind, MarkdownBlock};
-use crate::{Frontmatter, count_line_breaks, line_end, line_start};
+use super::{BlockKind, MarkdownBlock, walk};
+use crate::{body_start, count_line_breaks, line_end, line_start};
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or
 /// `<h1>` to `<h6>`.
@@ -36,8 +35,7 @@ impl Heading {
 /// All headings of a text, in order.
 #[must_use]
 pub fn headings(text: &str) -> Vec<Heading> {
-    let body = markdown_start(text, Frontmatter::parse(text).as_ref());
-    find(text, &walk::walk(text, body).blocks)
+    find(text, &walk::walk(text, body_start(text)).blocks)
 }
 
 pub(super) fn find(text: &str, blocks: &[MarkdownBlock]) -> Vec<Heading> {

@@ -191,6 +191,18 @@ pub struct NoteProperty {
     pub values: Vec<String>,
 }
 
+/// The text of a note, with its properties read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NoteText {
+    /// All of it on disk, properties included.
+    pub text: String,
+    /// The properties, in order; those of frontmatter that is no YAML are read as far as they can be.
+    pub properties: Vec<NoteProperty>,
+    /// Where the text behind the properties begins, as a UTF-16 offset in `text`.
+    pub body_start: u32,
+}
+
 /// A link that leaves a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NoteOutgoingLink {

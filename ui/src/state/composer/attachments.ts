@@ -30,8 +30,8 @@ export async function mentionFile(file: File, host: Host): Promise<Mention> {
  * notes have the name. The file's text comes without a byte order mark. */
 async function noteLike(name: string, text: string, host: Host): Promise<Mention | null> {
   for (const { path, link, private: rule } of await host.notesNamed(name)) {
-    const note = await host.readNote(path);
-    if (withoutMark(note.text) !== withoutMark(text)) continue;
+    const { content } = await host.readNote(path);
+    if (withoutMark(content.text) !== withoutMark(text)) continue;
     if (rule !== null) throw refused(m.attach_private({ name }));
     return { type: 'note', path, link };
   }

@@ -23,7 +23,8 @@ export class OpenNoteAttribution {
   /** Those of the text that is shown; none where they are known of another one. */
   get lines(): readonly AssistantLines[] {
     const [note, known] = [this.#app.note, this.#known];
-    const fits = known?.path === note?.path && known?.text === note?.text && !note?.removed;
+    const isSameText = known?.text === note?.content.text;
+    const fits = known?.path === note?.path && isSameText && !note?.removed;
     return known && fits ? known.marks : none;
   }
 

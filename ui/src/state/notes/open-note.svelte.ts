@@ -45,7 +45,7 @@ export class OpenNote {
       this.#settled = round;
       this.#app.showNote(note);
       this.sent.opened();
-      const at = line ?? lineOfTarget(note.text, target);
+      const at = line ?? lineOfTarget(note.content.text, target);
       this.at = at === null ? null : { line: at };
       this.look();
     });

@@ -39,11 +39,11 @@ export class TrashedNotes {
 
   async #read(path: NotePath): Promise<TrashedNote> {
     try {
-      const [{ text }, links] = await Promise.all([
+      const [{ content }, links] = await Promise.all([
         this.#host.readNote(path),
         this.#host.noteLinks(path),
       ]);
-      return { text, links, trouble: null };
+      return { text: content.text, links, trouble: null };
     } catch (thrown) {
       return { text: '', links: null, trouble: userError(thrown).message };
     }

@@ -153,7 +153,7 @@ export class Search {
     const { into } = this;
     if (row.type === 'line' || into?.type !== 'broken_link') return lineOf(row, into, '');
     try {
-      return lineOf(row, into, (await this.#host.readNote(row.path)).text);
+      return lineOf(row, into, (await this.#host.readNote(row.path)).content.text);
     } catch {
       // Whoever shows the note says why it cannot be read.
       return null;
@@ -238,7 +238,7 @@ export class Search {
           this.#host.readNote(row.path),
           this.#brokenIn(row.path),
         ]);
-        const line = lineOf(row, into, note.text);
+        const line = lineOf(row, into, note.content.text);
         const terms = termsIn(this.rows, row.path);
         return () => (this.preview = { note, at: line === null ? null : { line }, broken, terms });
       } catch (thrown) {

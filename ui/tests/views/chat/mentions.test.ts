@@ -345,7 +345,7 @@ describe('a mention', () => {
 describe('a file', () => {
   it('that is a note of the vault becomes a mention, another text is attached whole', async () => {
     const { host, session, keys } = await open();
-    const { text } = await host.readNote('House/Heating.md');
+    const { text } = (await host.readNote('House/Heating.md')).content;
     await keys.upload(screen.getByTestId('attach-files'), [
       file('Heating.md', text),
       file('Heating.md', 'Another text of that name'),
@@ -392,7 +392,7 @@ describe('a file', () => {
 
   it('that is a private note of the vault is not attached, nor is its name', async () => {
     const { host, session, keys } = await open();
-    const { text } = await host.readNote('Diary/2025-11-30.md');
+    const { text } = (await host.readNote('Diary/2025-11-30.md')).content;
     await keys.upload(screen.getByTestId('attach-files'), [file('2025-11-30.md', text)]);
     const words = /^2025-11-30\.md is a private note/;
     await waitFor(() => expect(session.app.problems[0]?.error.message).toMatch(words));

@@ -119,7 +119,7 @@ describe('an answer', () => {
     await screen.findByTestId('note-pane');
     expect(host.asked('saveAnswer')).toEqual([{ answer: 'a2', name: 'The boiler' }]);
     const saved = await host.readNote('The boiler.md');
-    expect(saved.text).toBe('# The boiler\n\nLet me look.\n\nIt lost pressure.');
+    expect(saved.content.text).toBe('# The boiler\n\nLet me look.\n\nIt lost pressure.');
   });
 
   it('stands in the page while it is named, wherever in a long conversation one reads', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
+import { noteText } from '../../fake/note-text';
 import { search } from '../../fake/stories/search';
 
 async function open() {
@@ -58,8 +59,9 @@ describe('the lines that the assistant wrote', () => {
   it('are not marked in a text that nobody looked at yet', async () => {
     const { host, session } = await open();
     await signs();
-    host.tell({ type: 'note_changed', path: 'House/Heating.md', text: '# Heating\n\nBy hand.' });
-    await waitFor(() => expect(session.app.note?.text).toContain('By hand'));
+    const content = noteText('# Heating\n\nBy hand.');
+    host.tell({ type: 'note_changed', path: 'House/Heating.md', content });
+    await waitFor(() => expect(session.app.note?.content).toEqual(content));
     await waitFor(() => expect(marked()).toEqual([]));
     expect(screen.queryByRole('button', { name: /^Written by/ })).toBeNull();
   });
@@ -68,7 +70,8 @@ describe('the lines that the assistant wrote', () => {
     const { host, pane, keys } = await open();
     const [, measured] = await signs();
     measured?.focus();
-    host.tell({ type: 'note_changed', path: 'House/Heating.md', text: 'By hand.' });
+    const content = noteText('By hand.');
+    host.tell({ type: 'note_changed', path: 'House/Heating.md', content });
     await waitFor(() => expect(pane.getByRole('region', { name: 'Heating' })).toHaveFocus());
     await keys.keyboard('{Escape}');
     expect(screen.queryByTestId('note-pane')).toBeNull();

@@ -400,14 +400,15 @@ describe('changes of other programs', () => {
     const scroller = within(pane).getByRole('region', { name: 'Pantry' });
     const kept = within(pane).getByText('Rice for risotto');
     scroller.scrollTop = 40;
-    const text = `${await host.showNote('Pantry.md').then((note) => note.text)}\n\nMore salt\n`;
-    host.tell({ type: 'note_changed', path: 'Pantry.md', text });
+    const { content } = await host.showNote('Pantry.md');
+    const text = `${content.text}\n\nMore salt\n`;
+    host.tell({ type: 'note_changed', path: 'Pantry.md', content: { ...content, text } });
     expect(await within(pane).findByText('More salt')).toBeVisible();
     expect(within(pane).getByRole('region', { name: 'Pantry' })).toBe(scroller);
     expect(within(pane).getByText('Rice for risotto')).toBe(kept);
     expect(scroller.scrollTop).toBe(40);
     expect(screen.queryByTestId('note-removed')).toBeNull();
-    host.tell({ type: 'note_changed', path: 'Pantry.md', text: null });
+    host.tell({ type: 'note_changed', path: 'Pantry.md', content: null });
     expect(await within(pane).findByTestId('note-removed')).toBeVisible();
     expect(within(pane).getByText('More salt')).toBeVisible();
   });
