@@ -129,8 +129,7 @@ mod tests {
             let matter = Frontmatter::parse(&text);
             let found = matter.as_ref().map(|matter| text.get(matter.yaml.clone()).unwrap());
             assert_eq!(found, yaml.as_deref(), "{name}");
-            let from = matter.map_or(0, |matter| matter.span.end);
-            assert_eq!(text.get(from..).unwrap(), body, "{name}");
+            assert_eq!(text.get(body_start(&text)..).unwrap(), body, "{name}");
         }
     }
 }
