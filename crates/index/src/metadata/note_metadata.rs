@@ -69,7 +69,7 @@ impl NoteMetadata {
             title: heading.title.clone(),
         });
         Self {
-            aliases: aliases(&document),
+            aliases: document.aliases(),
             tags: document.tag_names(),
             tasks: tasks.collect(),
             headings: headings.collect(),
@@ -107,15 +107,6 @@ impl NoteMetadata {
 
 fn without_internal_links(links: Vec<LinkText>) -> Vec<LinkText> {
     links.into_iter().filter(|link| !link.path.is_empty()).collect()
-}
-
-fn aliases(document: &Document<'_>) -> Vec<String> {
-    let named = ["aliases", "alias"];
-    let own = document
-        .properties
-        .iter()
-        .filter(|property| named.iter().any(|name| property.name.eq_ignore_ascii_case(name)));
-    own.flat_map(|property| property.values.iter().cloned()).collect()
 }
 
 /// Counts lines from one place to the next.

@@ -123,6 +123,17 @@ impl<'a> Document<'a> {
         all.filter(|name| known.insert(name.to_lowercase())).collect()
     }
 
+    /// The names that its properties give it besides its own, as they are spelled.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<String> {
+        let named = ["aliases", "alias"];
+        let own = self
+            .properties
+            .iter()
+            .filter(|property| named.iter().any(|name| property.name.eq_ignore_ascii_case(name)));
+        own.flat_map(|property| property.values.iter().cloned()).collect()
+    }
+
     /// The text of a range; empty for a range that is none of this text.
     #[must_use]
     pub fn slice(&self, range: &Range<usize>) -> &'a str {
