@@ -1,4 +1,5 @@
 //! The one reader of a note: its frontmatter, properties and tags, and in [`parser`] its headings, links and blocks.
+//! [`PropertyEdit`] changes a property and leaves all other bytes.
 //!
 //! The index, the editing tools and the rules for private notes all use it, so that they cannot disagree about
 //! what a property is (ADR 0020).
