@@ -32,6 +32,15 @@ describe('the note pane', () => {
     await waitFor(() => expect(session.app.problems.map(({ error }) => error)).toEqual([refusal]));
   });
 
+  it('shows the properties above the text, the items of a list with commas', async () => {
+    const { session } = await open();
+    await session.showNote('House/Heating');
+    const pane = within(await screen.findByTestId('note-pane'));
+    expect(pane.getByText('house, yearly')).toBeVisible();
+    expect(pane.getByText('4 March 2026')).toBeVisible();
+    expect(pane.queryByText('---')).toBeNull();
+  });
+
   it('opens at the heading that a link names', async () => {
     const { session } = await open();
     await session.follow('House/Heating#Radiators');
