@@ -300,7 +300,7 @@ impl Turn {
                     labels: SourceLabels::Complete,
                     output: outcome.output,
                     is_error: outcome.is_error,
-                    control: None,
+                    speech: None,
                     reactions: outcome.reactions,
                     seen: outcome.seen,
                 };

@@ -9,6 +9,7 @@ pub mod export;
 pub mod message;
 pub mod model;
 pub mod question;
+pub mod speech;
 pub mod title;
 pub mod tool_event;
 pub mod turn;

@@ -40,6 +40,7 @@ pub use chat::conversation::{Conversation, ConversationState};
 pub use chat::message::{AnswerAuthor, Message, MessagePart, OpenNote, Origin, Role};
 pub use chat::model::ModelInfo;
 pub use chat::question::Question;
+pub use chat::speech::Speech;
 pub use chat::title::{GeneratedTitle, TitleRequest, TitleTask};
 pub use chat::tool_event::{Passage, ToolEvent};
 pub use chat::turn::{

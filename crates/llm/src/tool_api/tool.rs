@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, ToolEvent, TurnId};
+use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, Speech, ToolEvent, TurnId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -115,8 +115,9 @@ pub struct ToolOutcome {
     pub labels: SourceLabels,
     /// Whether it reports a failure; then `output` says what to do next.
     pub is_error: bool,
-    /// An instruction to the turn beside storing the result.
-    pub control: Option<Control>,
+    /// The words for the user; a question and the end of the conversation end the turn. Only a tool that talks may
+    /// have some.
+    pub speech: Option<Speech>,
     /// Events for the window.
     pub reactions: Vec<ToolEvent>,
     /// Contents read.
@@ -147,25 +148,6 @@ impl From<ToolFailure> for ToolOutcome {
     fn from(ToolFailure { text, labels }: ToolFailure) -> Self {
         Self { labels, ..Self::failed(text) }
     }
-}
-
-/// Talking is data: the turn stores it in the commit of the result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Control {
-    /// Shown to the user as it stands.
-    Say(String),
-    /// Shown as a question; ends the turn.
-    Ask {
-        /// The question.
-        message: String,
-        /// Ready answers.
-        options: Vec<String>,
-    },
-    /// Ends turn and conversation.
-    End {
-        /// The reason, as text.
-        reason: Option<String>,
-    },
 }
 
 /// A failure, written for the model: what was wrong and what to do next.

@@ -1,6 +1,6 @@
 //! Handles the calls of a stored step.
 
-use protocol::CallId;
+use protocol::{CallId, Speech};
 
 use super::batch::{CallBatch, NextCalls};
 use super::{
@@ -8,7 +8,7 @@ use super::{
     finished, store_results,
 };
 use crate::context::model_texts;
-use crate::tool_api::tool::{Control, ToolOutcome};
+use crate::tool_api::tool::ToolOutcome;
 
 impl Turn {
     pub(super) fn step_stored(&mut self, batch: CallBatch, next: AfterStep) -> Transition {
@@ -47,17 +47,16 @@ impl Turn {
         call: &CallId,
         mut outcome: ToolOutcome,
     ) -> Transition {
-        let control = outcome.control.take();
-        if let (Some(Control::Ask { .. }), Some(ToolKind::Talk)) = (&control, batch.open_kind(call))
-        {
+        let speech = outcome.speech.take();
+        if let (Some(Speech::Ask { .. }), Some(ToolKind::Talk)) = (&speech, batch.open_kind(call)) {
             outcome.output = model_texts::delivered(&self.question);
         }
         let Some((ran, kind)) = batch.record_outcome(call, outcome) else {
             return (TurnState::Calling(batch), Vec::new());
         };
         self.guard.learn(&ran.call, ran.is_error);
-        match control.filter(|_| kind == ToolKind::Talk) {
-            Some(Control::Ask { message, options }) => {
+        match speech.filter(|_| kind == ToolKind::Talk) {
+            Some(Speech::Ask { text: message, options }) => {
                 let before = self.guard.ran().saturating_sub(1);
                 let asked =
                     TurnQuestion { call: call.clone(), message, options, calls_before: before };
@@ -67,11 +66,11 @@ impl Turn {
                 });
                 finished(Finish::asked(asked).with_results(results))
             }
-            Some(Control::End { .. }) => {
+            Some(Speech::End { .. }) => {
                 let results = batch.close(|_| model_texts::CONVERSATION_ENDED);
                 finished(Finish::done().with_results(results).ending_the_conversation())
             }
-            Some(Control::Say(_)) => {
+            Some(Speech::Say { .. }) => {
                 self.said = true;
                 store_results(batch)
             }

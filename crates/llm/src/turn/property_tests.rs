@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use protocol::Speech;
 use serde_json::json;
 
 use super::tests::{call, rules};
 use super::*;
 use crate::model::StopReason;
-use crate::tool_api::tool::Control;
 use crate::transport::retry;
 
 const ROUND_TRIPS: u32 = 4;
@@ -172,16 +172,16 @@ impl TurnOracle {
             return TurnInput::Outcome("stranger".into(), ToolOutcome::ok("?"));
         }
         let call = self.under_way.remove(usize::from(which) % self.under_way.len());
-        let control = match how {
+        let speech = match how {
             CallSettlement::Asking => {
-                Some(Control::Ask { message: "which?".into(), options: Vec::new() })
+                Some(Speech::Ask { text: "which?".into(), options: Vec::new() })
             }
-            CallSettlement::Ending => Some(Control::End { reason: None }),
-            CallSettlement::Saying => Some(Control::Say("well".into())),
+            CallSettlement::Ending => Some(Speech::End { reason: None }),
+            CallSettlement::Saying => Some(Speech::Say { text: "well".into() }),
             CallSettlement::Well | CallSettlement::Badly => None,
         };
         let is_error = matches!(how, CallSettlement::Badly);
-        let outcome = ToolOutcome { is_error, control, ..ToolOutcome::ok("done") };
+        let outcome = ToolOutcome { is_error, speech, ..ToolOutcome::ok("done") };
         TurnInput::Outcome(call, outcome)
     }
 

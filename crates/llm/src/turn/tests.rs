@@ -1,11 +1,10 @@
 //! The turn's rules by table, and its law over any story.
 
-use protocol::{ErrorCode, MessagePart, TurnStatus};
+use protocol::{ErrorCode, MessagePart, Speech, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::model::StopReason;
-use crate::tool_api::tool::Control;
 
 pub(super) fn rules() -> TurnRules {
     let kinds = [("read", ToolKind::Read), ("edit", ToolKind::Change), ("say", ToolKind::Talk)];
@@ -110,8 +109,8 @@ fn lost() -> ModelError {
 }
 
 fn ask() -> ToolOutcome {
-    let control = Control::Ask { message: "Which?".into(), options: vec!["a".into()] };
-    ToolOutcome { control: Some(control), ..ToolOutcome::ok("") }
+    let speech = Speech::Ask { text: "Which?".into(), options: vec!["a".into()] };
+    ToolOutcome { speech: Some(speech), ..ToolOutcome::ok("") }
 }
 
 #[test]
@@ -345,8 +344,8 @@ fn a_read_cannot_ask_or_end() {
 fn ending_the_conversation_ends_the_turn() {
     let mut told = new_turn();
     told.call("1", "say", 1).call("2", "edit", 1).tool_use();
-    let control = Some(Control::End { reason: None });
-    told.on(TurnInput::Outcome("1".into(), ToolOutcome { control, ..ToolOutcome::ok("Bye") }));
+    let speech = Some(Speech::End { reason: None });
+    told.on(TurnInput::Outcome("1".into(), ToolOutcome { speech, ..ToolOutcome::ok("Bye") }));
     assert_eq!(told.results(), [("1", "Bye"), ("2", model_texts::CONVERSATION_ENDED)]);
     assert!(told.finish().ends_conversation);
     assert_eq!(told.finish().status, TurnStatus::Done);
@@ -355,9 +354,9 @@ fn ending_the_conversation_ends_the_turn() {
 #[test]
 fn a_turn_that_sent_a_message_may_end_without_text() {
     let mut told = new_turn();
-    let control = Some(Control::Say("Done!".into()));
+    let speech = Some(Speech::Say { text: "Done!".into() });
     told.call("1", "say", 1).tool_use();
-    told.on(TurnInput::Outcome("1".into(), ToolOutcome { control, ..ToolOutcome::ok("ok") }));
+    told.on(TurnInput::Outcome("1".into(), ToolOutcome { speech, ..ToolOutcome::ok("ok") }));
     told.stored().stop(StopReason::EndTurn);
     assert_eq!(told.finish(), &Finish::done());
 }

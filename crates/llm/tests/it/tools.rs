@@ -5,10 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ToolRegistry;
 use llm::{
-    ChangePlan, ChangingTool, Control, SourceLabels, Tool, ToolContext, ToolEffect, ToolFailure,
-    ToolOutcome,
+    ChangePlan, ChangingTool, SourceLabels, Tool, ToolContext, ToolEffect, ToolFailure, ToolOutcome,
 };
-use protocol::{Change, ChangeSet, NotePath};
+use protocol::{Change, ChangeSet, NotePath, Speech};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::Barrier;
@@ -62,8 +61,8 @@ impl Tool for AskTool {
     type Input = WhatInput;
 
     async fn run(&self, input: WhatInput, _: &ToolContext) -> ToolOutcome {
-        let control = Some(Control::Ask { message: input.what, options: vec!["yes".into()] });
-        ToolOutcome { control, ..ToolOutcome::default() }
+        let speech = Some(Speech::Ask { text: input.what, options: vec!["yes".into()] });
+        ToolOutcome { speech, ..ToolOutcome::default() }
     }
 }
 

@@ -1,8 +1,8 @@
 //! `end_conversation`: ends the conversation.
 
 use async_trait::async_trait;
-use llm::tool_api::tool::{Control, Tool, ToolContext, ToolEffect, ToolOutcome};
-use protocol::ToolEvent;
+use llm::tool_api::tool::{Tool, ToolContext, ToolEffect, ToolOutcome};
+use protocol::{Speech, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ impl Tool for EndConversation {
         let reason = reason.filter(|reason| !reason.is_empty());
         ToolOutcome {
             reactions: vec![ToolEvent::ConversationEnded { reason: reason.clone() }],
-            control: Some(Control::End { reason }),
+            speech: Some(Speech::End { reason }),
             ..ToolOutcome::ok("The conversation has ended.").labeled()
         }
     }

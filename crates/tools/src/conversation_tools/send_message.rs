@@ -1,8 +1,8 @@
 //! `send_message`: a message for the user, or a question that ends the turn.
 
 use async_trait::async_trait;
-use llm::tool_api::tool::{Control, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
-use protocol::ToolEvent;
+use llm::tool_api::tool::{Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome};
+use protocol::{Speech, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -51,7 +51,7 @@ fn deliver(input: SendMessageInput) -> ToolOutcome {
         return ToolOutcome::failed("message is empty. Say something, or call another tool.");
     }
     if !input.is_question && input.options.is_empty() {
-        return with_control("Delivered.", Control::Say(message.to_owned()));
+        return with_speech("Delivered.", Speech::Say { text: message.to_owned() });
     }
     if !input.is_question {
         return ToolOutcome::failed(
@@ -72,13 +72,13 @@ fn deliver(input: SendMessageInput) -> ToolOutcome {
         ));
     }
     let asked = ToolEvent::QuestionAsked { question: message.to_owned() };
-    let ask = Control::Ask { message: message.to_owned(), options };
+    let ask = Speech::Ask { text: message.to_owned(), options };
     ToolOutcome {
         reactions: vec![asked],
-        ..with_control("Delivered. The question waits for the user's answer.", ask)
+        ..with_speech("Delivered. The question waits for the user's answer.", ask)
     }
 }
 
-fn with_control(output: &str, control: Control) -> ToolOutcome {
-    ToolOutcome { control: Some(control), ..ToolOutcome::ok(output) }
+fn with_speech(output: &str, speech: Speech) -> ToolOutcome {
+    ToolOutcome { speech: Some(speech), ..ToolOutcome::ok(output) }
 }

@@ -3,8 +3,7 @@
 use futures_util::StreamExt as _;
 use llm::model::{ContentBlock, ModelEvent, ModelMessage, ModelRequest, ToolCall};
 use llm::provider::Provider as _;
-use llm::tool_api::tool::Control;
-use protocol::{NotePath, Role, ToolEvent};
+use protocol::{NotePath, Role, Speech, ToolEvent};
 
 use super::fixture::{PlanPolicy, ToolFixture, still_now};
 use crate::commands::{CommandProvider, NoModelReason};
@@ -84,9 +83,9 @@ impl CommandChat {
         let is_error = answer.is_error;
         self.reactions = answer.reactions;
         let result = ContentBlock::Result { call: call.id, output: answer.text, is_error };
-        if let Some(Control::Ask { message, options }) = answer.control {
+        if let Some(Speech::Ask { text, options }) = answer.speech {
             self.asked = Some(result);
-            return Some(format!("{message} [{}]", options.join(" | ")));
+            return Some(format!("{text} [{}]", options.join(" | ")));
         }
         self.messages.push(ModelMessage { role: Role::User, blocks: vec![result] });
         None

@@ -1,7 +1,6 @@
 //! Sending messages, asking, ending, and reading earlier conversations.
 
-use llm::tool_api::tool::Control;
-use protocol::ToolEvent;
+use protocol::{Speech, ToolEvent};
 use serde_json::json;
 
 use super::fixture::ToolFixture;
@@ -10,14 +9,14 @@ use super::fixture::ToolFixture;
 async fn a_message_is_sent_and_a_question_is_asked() {
     let mut bench = ToolFixture::with(&[]);
     let said = bench.call_ok("send_message", json!({ "message": " Working on it. " })).await;
-    assert_eq!(said.control, Some(Control::Say("Working on it.".to_owned())));
+    assert_eq!(said.speech, Some(Speech::Say { text: "Working on it.".to_owned() }));
     let question =
         json!({ "message": "Which?", "is_question": true, "options": ["a", " a ", "", "b"] });
     let asked = bench.call_ok("send_message", question).await;
     let told = ToolEvent::QuestionAsked { question: "Which?".to_owned() };
     assert_eq!((said.reactions, asked.reactions), (vec![], vec![told]));
     let options = vec!["a".to_owned(), "b".to_owned()];
-    assert_eq!(asked.control, Some(Control::Ask { message: "Which?".to_owned(), options }));
+    assert_eq!(asked.speech, Some(Speech::Ask { text: "Which?".to_owned(), options }));
 }
 
 #[tokio::test]
@@ -36,11 +35,11 @@ async fn a_message_that_cannot_be_delivered_says_why() {
 async fn a_conversation_ends_with_a_reason_or_without() {
     let mut bench = ToolFixture::with(&[]);
     let ended = bench.call_ok("end_conversation", json!({ "reason": " done " })).await;
-    assert_eq!(ended.control, Some(Control::End { reason: Some("done".to_owned()) }));
+    assert_eq!(ended.speech, Some(Speech::End { reason: Some("done".to_owned()) }));
     let told = ToolEvent::ConversationEnded { reason: Some("done".to_owned()) };
     assert_eq!(ended.reactions, [told], "the window hears of it");
     let silent = bench.call_ok("end_conversation", json!({})).await;
-    assert_eq!(silent.control, Some(Control::End { reason: None }));
+    assert_eq!(silent.speech, Some(Speech::End { reason: None }));
 }
 
 #[tokio::test]

@@ -11,11 +11,11 @@ use async_trait::async_trait;
 use index::Index;
 use jiff::Zoned;
 use llm::tool_api::registry::ToolRegistry;
-use llm::tool_api::tool::{CallOutcome, ChangePlan, Control, ToolContext, ToolEffect, ToolOffer};
+use llm::tool_api::tool::{CallOutcome, ChangePlan, ToolContext, ToolEffect, ToolOffer};
 use protocol::settings::{ExtraRoot, PrivateSettings};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
-    PrivateRules, QuestionId, Role, Source, Timestamp, ToolEvent, TurnId,
+    PrivateRules, QuestionId, Role, Source, Speech, Timestamp, ToolEvent, TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
@@ -57,7 +57,7 @@ pub(crate) struct CallAnswer {
     pub(crate) text: String,
     pub(crate) is_error: bool,
     pub(crate) effect: Option<ToolEffect>,
-    pub(crate) control: Option<Control>,
+    pub(crate) speech: Option<Speech>,
     pub(crate) reactions: Vec<ToolEvent>,
     /// Its recorded sources.
     pub(crate) sources: Vec<Source>,
@@ -156,7 +156,7 @@ impl ToolFixture {
                     text: outcome.output,
                     is_error: outcome.is_error,
                     effect: None,
-                    control: outcome.control,
+                    speech: outcome.speech,
                     reactions: outcome.reactions,
                     sources: context.sources.all(),
                 }
@@ -195,7 +195,7 @@ impl ToolFixture {
             PlanPolicy::Wait => self.overlay.extend(plan.change_set).unwrap(),
         }
         let (effect, reactions, sources) = (Some(effect), Vec::new(), Vec::new());
-        CallAnswer { text, is_error: false, effect, control: None, reactions, sources }
+        CallAnswer { text, is_error: false, effect, speech: None, reactions, sources }
     }
 
     async fn apply(&self, change_set: &ChangeSet) {
