@@ -26,6 +26,8 @@ mod loop_guard;
 mod property_tests;
 mod receiving;
 mod resume;
+#[cfg(test)]
+mod speech_tests;
 pub(crate) mod spending_limit;
 #[cfg(test)]
 mod tests;

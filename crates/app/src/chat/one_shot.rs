@@ -484,6 +484,7 @@ fn call_result(call: CallId, output: String, is_error: bool) -> CallResult {
         call,
         output,
         is_error,
+        speech: None,
         reactions: Vec::new(),
         seen: Vec::new(),
         sources: Vec::new(),

@@ -42,6 +42,7 @@ impl InterruptedCall {
             call: self.call,
             output,
             is_error,
+            speech: None,
             reactions: Vec::new(),
             seen: Vec::new(),
             sources: sources.into_iter().collect(),

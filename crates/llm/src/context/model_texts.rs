@@ -43,6 +43,7 @@ pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
         call,
         output: output.into(),
         is_error: true,
+        speech: None,
         reactions: Vec::new(),
         seen: Vec::new(),
         sources: Vec::new(),

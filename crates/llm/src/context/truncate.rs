@@ -125,6 +125,7 @@ mod tests {
             call: "c".into(),
             output: output.into(),
             is_error: false,
+            speech: None,
             reactions: Vec::new(),
             seen: Vec::new(),
             sources: Vec::new(),

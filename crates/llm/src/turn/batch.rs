@@ -98,7 +98,7 @@ impl CallBatch {
         &mut self,
         call: &CallId,
         outcome: ToolOutcome,
-    ) -> Option<(FinishedCall, ToolKind)> {
+    ) -> Option<FinishedCall> {
         let mut under_way = self.slots.iter_mut().take(self.end).skip(self.stored);
         let slot = under_way.find(|slot| slot.call.id == *call && slot.result.is_none())?;
         let is_error = outcome.is_error;
@@ -106,12 +106,13 @@ impl CallBatch {
             call: call.clone(),
             output: outcome.output,
             is_error,
+            speech: outcome.speech,
             reactions: outcome.reactions,
             seen: outcome.seen,
             sources: Vec::new(),
             whole: None,
         });
-        Some((FinishedCall { call: slot.call.clone(), is_error }, slot.kind))
+        Some(FinishedCall { call: slot.call.clone(), is_error })
     }
 
     /// Whether nothing is under way.

@@ -47,15 +47,17 @@ impl Turn {
         call: &CallId,
         mut outcome: ToolOutcome,
     ) -> Transition {
-        let speech = outcome.speech.take();
-        if let (Some(Speech::Ask { .. }), Some(ToolKind::Talk)) = (&speech, batch.open_kind(call)) {
+        let talks = batch.open_kind(call) == Some(ToolKind::Talk) && !outcome.is_error;
+        outcome.speech = outcome.speech.take().filter(|_| talks);
+        if let Some(Speech::Ask { .. }) = outcome.speech {
             outcome.output = model_texts::delivered(&self.question);
         }
-        let Some((ran, kind)) = batch.record_outcome(call, outcome) else {
+        let speech = outcome.speech.clone();
+        let Some(ran) = batch.record_outcome(call, outcome) else {
             return (TurnState::Calling(batch), Vec::new());
         };
         self.guard.learn(&ran.call, ran.is_error);
-        match speech.filter(|_| kind == ToolKind::Talk) {
+        match speech {
             Some(Speech::Ask { text: message, options }) => {
                 let before = self.guard.ran().saturating_sub(1);
                 let asked =

@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use crate::{
     CallId, ContentHash, ConversationId, Message, MessageId, NotePath, Origin, Question,
-    QuestionId, Source, Timestamp, ToolEvent, TurnId, UserError,
+    QuestionId, Source, Speech, Timestamp, ToolEvent, TurnId, UserError,
 };
 
 /// Where a turn stands. Everything after `Running` is terminal.
@@ -114,6 +114,8 @@ pub struct CallResult {
     pub output: String,
     /// Whether it reports a failure.
     pub is_error: bool,
+    /// The words for the user, if the call talked and did not fail.
+    pub speech: Option<Speech>,
     /// The events for the window.
     pub reactions: Vec<ToolEvent>,
     /// Contents that the conversation has now read, by note.

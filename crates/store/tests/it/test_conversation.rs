@@ -163,6 +163,7 @@ pub(crate) fn result(call: &str, output: &str) -> CallResult {
         call: call.into(),
         output: output.into(),
         is_error: false,
+        speech: None,
         reactions: Vec::new(),
         seen: Vec::new(),
         sources: Vec::new(),

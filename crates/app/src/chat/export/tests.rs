@@ -80,6 +80,7 @@ impl ExportFixture {
             call: "look".into(),
             output: "```\nred\n```".into(),
             is_error: false,
+            speech: None,
             reactions: Vec::new(),
             seen: Vec::new(),
             sources: Vec::new(),

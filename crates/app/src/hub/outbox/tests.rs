@@ -82,6 +82,7 @@ fn a_message_is_sent_once_and_only_if_it_was_delivered() {
         call: CallId::from("c"),
         output: String::new(),
         is_error: false,
+        speech: None,
         reactions: Vec::new(),
         seen: Vec::new(),
         sources: Vec::new(),
