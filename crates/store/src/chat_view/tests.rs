@@ -42,6 +42,7 @@ fn call(message: &str, call: &str, tool: &str, arguments: Value) -> CallRow {
         arguments,
         output: Some("ok".into()),
         is_error: false,
+        speech: None,
         reactions: Vec::new(),
     }
 }

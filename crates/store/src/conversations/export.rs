@@ -1,7 +1,7 @@
 //! Everything that is stored of conversations, in parts, for an export.
 
 use protocol::{
-    CallId, Conversation, ConversationId, Message, MessageId, Origin, Timestamp, TurnId,
+    CallId, Conversation, ConversationId, Message, MessageId, Origin, Speech, Timestamp, TurnId,
     TurnStatus, UserError,
 };
 use serde_json::Value;
@@ -102,6 +102,8 @@ pub struct ExportedCall {
     pub output: Option<String>,
     /// Whether it failed.
     pub is_error: bool,
+    /// The words for the user, if it talked and did not fail.
+    pub speech: Option<Speech>,
 }
 
 async fn ids(
@@ -200,7 +202,7 @@ async fn turns(
         }
     }
     let calls: Vec<(TurnId, ExportedCall)> = sqlx::query(
-        "SELECT c.turn, c.message, c.call, c.tool, c.arguments, c.output, c.is_error
+        "SELECT c.turn, c.message, c.call, c.tool, c.arguments, c.output, c.is_error, c.speech
          FROM json_each(?) wanted JOIN turn t ON t.number = wanted.value
              JOIN message m ON m.turn = t.id JOIN tool_call c ON c.turn = t.id AND c.message = m.id
          ORDER BY wanted.key, m.position, c.position",
@@ -225,6 +227,7 @@ fn call(row: &SqliteRow) -> Result<(TurnId, ExportedCall), sqlx::Error> {
         arguments: row.json("arguments")?,
         output: row.try_get("output")?,
         is_error: row.try_get("is_error")?,
+        speech: row.optional_json("speech")?,
     };
     Ok((row.text("turn")?, call))
 }

@@ -50,6 +50,7 @@ fn migrations() -> Vec<Migration> {
         (17, "files", include_str!("../../migrations/0017_files.sql")),
         (18, "turn_privacy", include_str!("../../migrations/0018_turn_privacy.sql")),
         (19, "call_of_reverts", include_str!("../../migrations/0019_call_of_reverts.sql")),
+        (20, "speech", include_str!("../../migrations/0020_speech.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

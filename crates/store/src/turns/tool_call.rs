@@ -1,7 +1,7 @@
 //! The table `tool_call`: every call of the model, and the one result it gets.
 
 use protocol::{
-    CallId, CallResult, ConversationId, Message, MessageId, MessagePart, ToolEvent, TurnId,
+    CallId, CallResult, ConversationId, Message, MessageId, MessagePart, Speech, ToolEvent, TurnId,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -135,6 +135,7 @@ pub(crate) struct CallRow {
     pub(crate) arguments: Value,
     pub(crate) output: Option<String>,
     pub(crate) is_error: bool,
+    pub(crate) speech: Option<Speech>,
     pub(crate) reactions: Vec<ToolEvent>,
 }
 
@@ -174,7 +175,8 @@ pub(crate) async fn store_results(
                  is_error = iif(output IS NULL, ?3, is_error),
                  reactions = iif(output IS NULL, ?4, reactions),
                  seen = iif(output IS NULL, ?5, seen),
-                 output = coalesce(output, ?6)
+                 speech = iif(output IS NULL, ?6, speech),
+                 output = coalesce(output, ?7)
              WHERE turn = ?1 AND call = ?2",
         )
         .bind(turn.as_str())
@@ -182,6 +184,7 @@ pub(crate) async fn store_results(
         .bind(result.is_error)
         .bind(to_json(&result.reactions)?)
         .bind(to_json(&result.seen)?)
+        .bind(result.speech.as_ref().map(to_json).transpose()?)
         .bind(&result.output)
         .execute(&mut *db)
         .await?;
@@ -219,7 +222,7 @@ macro_rules! packed {
         "SELECT json_group_array(json_object(
              'message', c.message, 'turn', c.turn, 'call', c.call, 'tool', c.tool,
              'arguments', json(c.arguments), 'output', c.output, 'is_error', c.is_error,
-             'reactions', json(c.reactions)
+             'speech', json(c.speech), 'reactions', json(c.reactions)
          ) ORDER BY c.message, c.position)
          FROM message m CROSS JOIN tool_call c ON c.turn = m.turn AND c.message = m.id
          WHERE m.conversation = ?1"
@@ -243,14 +246,23 @@ struct PackedCall {
     arguments: Value,
     output: Option<String>,
     is_error: u8,
+    speech: Option<Speech>,
     reactions: Vec<ToolEvent>,
 }
 
 impl From<PackedCall> for CallRow {
     fn from(packed: PackedCall) -> Self {
-        let PackedCall { message, turn, call, tool, arguments, output, is_error, reactions } =
-            packed;
-        Self { message, turn, call, tool, arguments, output, is_error: is_error != 0, reactions }
+        Self {
+            message: packed.message,
+            turn: packed.turn,
+            call: packed.call,
+            tool: packed.tool,
+            arguments: packed.arguments,
+            output: packed.output,
+            is_error: packed.is_error != 0,
+            speech: packed.speech,
+            reactions: packed.reactions,
+        }
     }
 }
 
@@ -261,7 +273,8 @@ pub(crate) async fn since(
     after: i64,
 ) -> Result<Vec<CallRow>, sqlx::Error> {
     sqlx::query(
-        "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.reactions
+        "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.speech,
+             c.reactions
          FROM turn t JOIN tool_call c ON c.turn = t.id
          WHERE t.conversation = ?1 AND coalesce(t.ran > ?2, 1)
          ORDER BY c.message, c.position",
@@ -318,6 +331,7 @@ fn from_row(row: &SqliteRow) -> Result<CallRow, sqlx::Error> {
         arguments: row.json("arguments")?,
         output: row.optional_text("output")?,
         is_error: row.try_get("is_error")?,
+        speech: row.optional_json("speech")?,
         reactions: row.json("reactions")?,
     })
 }

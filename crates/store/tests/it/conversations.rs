@@ -12,7 +12,7 @@ use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use serde_json::json;
 
 use crate::test_conversation::{
-    TestConversation, answered, conversation_id, edit, ending, new_turn, result,
+    TestConversation, answered, conversation_id, edit, ending, new_turn, said,
 };
 
 async fn listed(conversation: &TestConversation, limit: u32) -> Vec<Conversation> {
@@ -192,7 +192,7 @@ async fn text_of_send_message_counts_as_a_message() {
     story.begins().await;
     story.steps("t1", "m1", &[("c1", "send_message", json!({"message": "In the attic."}))]).await;
     let mut end = ending(protocol::TurnStatus::Done, 2);
-    end.results = vec![result("c1", "Delivered.")];
+    end.results = vec![said("c1", "In the attic.")];
     end.ends_conversation = true;
     story.ends("t1", &end).await;
     assert_eq!(search(&story, "attic").await, [("c".to_owned(), "In the attic.".to_owned())]);

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use protocol::{
     CallResult, Change, ContentHash, ConversationId, Message, MessagePart, NewTurn, NotePath,
-    Origin, Question, QuestionId, Role, Timestamp, TokenUsage, TurnEnding, TurnId, TurnStatus,
-    TurnStep,
+    Origin, Question, QuestionId, Role, Speech, Timestamp, TokenUsage, TurnEnding, TurnId,
+    TurnStatus, TurnStep,
 };
 use serde_json::{Value, json};
 use store::Store;
@@ -92,7 +92,9 @@ impl TestConversation {
         let call = [("ask", "send_message", json!({"message": question, "is_question": true}))];
         self.steps(turn, &format!("{turn}-step"), &call).await;
         let mut ending = ending(TurnStatus::Asked, at);
-        ending.results = vec![result("ask", "Delivered.")];
+        let options = vec!["Yes".into(), "No".into()];
+        let speech = Some(Speech::Ask { text: question.into(), options });
+        ending.results = vec![CallResult { speech, ..result("ask", "Delivered.") }];
         ending.question = Some(question_asked(turn, question, at));
         self.ends(turn, &ending).await;
     }
@@ -169,6 +171,12 @@ pub(crate) fn result(call: &str, output: &str) -> CallResult {
         sources: Vec::new(),
         whole: None,
     }
+}
+
+/// The result of a call that said this to the user.
+pub(crate) fn said(call: &str, text: &str) -> CallResult {
+    let speech = Some(Speech::Say { text: text.into() });
+    CallResult { speech, ..result(call, "Delivered.") }
 }
 
 pub(crate) fn read(call: &str, note: &str, content: &str) -> CallResult {

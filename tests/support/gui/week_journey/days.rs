@@ -17,7 +17,38 @@ use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 pub(super) const EDITOR_NOTES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];
 
 /// The last of `crates/store/migrations`.
-const NEWEST_MIGRATION: i64 = 19;
+const NEWEST_MIGRATION: i64 = 20;
+
+/// The view that the newest migration replaces, as it was before.
+const FORMER_CALL_PASSAGE: &str = "
+CREATE VIEW call_passage AS
+SELECT
+    m.conversation, m.id AS message, t.turn, t.call,
+    iif(t.tool = 'send_message', 'assistant', 'change') AS kind,
+    iif(
+        t.tool = 'send_message',
+        t.arguments ->> '$.message',
+        (
+            SELECT group_concat(words, char(10)) FROM (
+                SELECT r.value ->> '$.path' AS words FROM json_each(t.reactions) r
+                UNION
+                SELECT r.value ->> '$.to' FROM json_each(t.reactions) r
+                UNION ALL
+                SELECT a.atom FROM json_tree(t.arguments) a WHERE a.type = 'text'
+            )
+        )
+    ) AS words,
+    m.at
+FROM tool_call t
+    JOIN message m ON m.id = t.message
+    JOIN conversation c ON c.id = m.conversation
+WHERE c.listed AND t.output IS NOT NULL AND NOT t.is_error AND (
+    t.tool = 'send_message'
+    OR EXISTS (
+        SELECT 1 FROM json_each(t.reactions) r
+        WHERE r.value ->> '$.type' IN ('changed', 'moved', 'trashed', 'folder_made')
+    )
+)";
 
 const LOG: &str = "[data-testid=chat-log]";
 const CARD: &str = "[data-testid=interrupted]";
@@ -146,11 +177,12 @@ impl WeekFixture {
 
     /// The program of the next days is a newer one: what is kept is as the one before left it.
     pub(super) async fn downgrade_database(&self) {
-        const BEFORE: [&str; 4] = [
-            "DROP INDEX undoing_of_call",
-            "ALTER TABLE undoing DROP COLUMN call",
-            "DELETE FROM _sqlx_migrations WHERE version = 19",
-            "PRAGMA user_version = 18",
+        const BEFORE: [&str; 5] = [
+            "DROP VIEW call_passage",
+            FORMER_CALL_PASSAGE,
+            "ALTER TABLE tool_call DROP COLUMN speech",
+            "DELETE FROM _sqlx_migrations WHERE version = 20",
+            "PRAGMA user_version = 19",
         ];
         assert_eq!(
             self.schema_version().await,

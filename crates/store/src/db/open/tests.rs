@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use protocol::{ConversationId, FileId, Timestamp};
+use protocol::{ConversationId, FileId, Speech, Timestamp};
 use sqlx::Connection;
 use tempfile::TempDir;
 
@@ -288,6 +288,115 @@ async fn an_undo_of_an_earlier_version_still_counts() {
     let [row] = store.reverts().await.expect("read").try_into().expect("one");
     assert_eq!((row.by.as_str(), row.effect.as_str()), ("u1", "e1"));
     assert_eq!(row.hunks, Some([0].into()));
+}
+
+/// A call of an earlier version, ready to be stored.
+struct FormerCall {
+    id: &'static str,
+    tool: &'static str,
+    arguments: &'static str,
+    output: Option<&'static str>,
+    is_error: bool,
+    reactions: &'static str,
+}
+
+impl FormerCall {
+    const fn says(id: &'static str, arguments: &'static str) -> Self {
+        let (tool, output) = ("send_message", Some("Delivered."));
+        Self { id, tool, arguments, output, is_error: false, reactions: "[]" }
+    }
+
+    const fn ends(id: &'static str, reactions: &'static str) -> Self {
+        Self { tool: "end_conversation", reactions, ..Self::says(id, "{}") }
+    }
+}
+
+/// Calls of one turn; `ask` has the row of a question.
+fn former_calls() -> [FormerCall; 13] {
+    let message = r#"{"message":"In the attic."}"#;
+    [
+        FormerCall::says("say", r#"{"message":"In the \"old\" attic.\n"}"#),
+        FormerCall::says("ask", r#"{"message":"Which one?","is_question":true,"options":["x"]}"#),
+        FormerCall::says("no question", r#"{"message":"Well?","is_question":true}"#),
+        FormerCall::ends("end", r#"[{"type":"conversation_ended","reason":"done"}]"#),
+        FormerCall::ends("no reason", r#"[{"type":"conversation_ended","reason":null}]"#),
+        FormerCall::ends("invalid event", "["),
+        FormerCall::says("invalid", r#"{"message":"#),
+        FormerCall::says("no object", "[1]"),
+        FormerCall::says("no text", r#"{"message":1}"#),
+        FormerCall::says("lone surrogate", r#"{"message":"\ud800"}"#),
+        FormerCall { is_error: true, ..FormerCall::says("failed", message) },
+        FormerCall { output: None, ..FormerCall::says("open", message) },
+        FormerCall { tool: "append_file", ..FormerCall::says("append", message) },
+    ]
+}
+
+/// A database of version 19 with these calls.
+async fn open_with_former_calls(place: &DatabaseFixture) -> SqliteConnection {
+    let mut db = place.open_at_version(19).await;
+    for statement in [
+        "INSERT INTO conversation (id, title, state, listed, created_at, updated_at)
+         VALUES ('c', 'Words', 'active', 1, 0, 0)",
+        "INSERT INTO turn (id, conversation, origin, status, at)
+         VALUES ('t', 'c', 'window', 'done', 0)",
+        "INSERT INTO message (id, conversation, turn, position, role, parts, cut, at)
+         VALUES ('m', 'c', 't', 0, 'assistant', '[]', 0, 0)",
+        "INSERT INTO question (id, conversation, turn, call, original_message, text, options,
+             tool_calls_completed, asked_at, state)
+         VALUES ('q', 'c', 't', 'ask', 'm', 'Which one?', '[\"a\",\"b\"]', 0, 0, 'withdrawn')",
+    ] {
+        sqlx::query(statement).execute(&mut db).await.expect("stored");
+    }
+    for (position, call) in (0_i64..).zip(former_calls()) {
+        sqlx::query(
+            "INSERT INTO tool_call
+                 (turn, message, position, call, tool, arguments, output, is_error, reactions, seen)
+             VALUES ('t', 'm', ?, ?, ?, ?, ?, ?, ?, '[]')",
+        )
+        .bind(position)
+        .bind(call.id)
+        .bind(call.tool)
+        .bind(call.arguments)
+        .bind(call.output)
+        .bind(call.is_error)
+        .bind(call.reactions)
+        .execute(&mut db)
+        .await
+        .expect("stored");
+    }
+    db
+}
+
+#[tokio::test]
+async fn the_speech_of_calls_of_an_earlier_version_is_known() {
+    let place = DatabaseFixture::new();
+    open_with_former_calls(&place).await.close().await.expect("closed");
+
+    let store = place.open().await;
+    let rows: Vec<(String, Option<String>)> =
+        sqlx::query_as("SELECT call, speech FROM tool_call ORDER BY position")
+            .fetch_all(&store.readers)
+            .await
+            .expect("rows");
+    let speech = |id: &str| -> Option<String> {
+        rows.iter().find(|(call, _)| call == id).and_then(|(_, speech)| speech.clone())
+    };
+    let typed = |id: &str| -> Option<Speech> {
+        speech(id).map(|speech| serde_json::from_str(&speech).expect("a speech"))
+    };
+    let says = |text: &str| Some(Speech::Say { text: text.to_owned() });
+    let ends = |reason: Option<&str>| Some(Speech::End { reason: reason.map(str::to_owned) });
+    assert_eq!(typed("say"), says("In the \"old\" attic.\n"));
+    let options = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(typed("ask"), Some(Speech::Ask { text: "Which one?".to_owned(), options }));
+    assert_eq!(typed("no question"), says("Well?"));
+    assert_eq!((typed("end"), typed("no reason")), (ends(Some("done")), ends(None)));
+    // Half a character is no text, and is left as it was spelled.
+    assert_eq!(speech("lone surrogate").as_deref(), Some(r#"{"type":"say","text":"\ud800"}"#));
+    for id in ["invalid event", "invalid", "no object", "no text", "failed", "open", "append"] {
+        assert_eq!(speech(id), None, "{id}");
+    }
+    assert_eq!(rows.len(), former_calls().len(), "no call is lost");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use protocol::{MessageId, Timestamp, ToolEvent, TurnStatus};
 use serde_json::json;
 
 use crate::test_conversation::{
-    TestConversation, answered, conversation_id, ending, new_turn, path, question_of, result,
+    TestConversation, answered, conversation_id, ending, new_turn, path, question_of, result, said,
 };
 
 async fn found(conversation: &TestConversation, query: &str) -> Vec<ConversationHit> {
@@ -62,7 +62,7 @@ async fn what_a_call_said_asked_or_changed_is_found_once_it_was_done() {
     put.reactions = vec![changed];
     let mut bad = result("bad", "Refused.");
     bad.is_error = true;
-    let results = [result("say", "Delivered."), put, bad, result("look", "Spiders.")];
+    let results = [said("say", "The attic, then."), put, bad, result("look", "Spiders.")];
     story.store.store_results(&"t1".into(), &results).await.expect("stored");
     let said: MessageId = store::chat_view::sent_message_id(&"t1".into(), &"say".into());
     assert_eq!(places(&story, "attic").await, [(HitSource::Assistant, item("t1", said.as_str()))]);
