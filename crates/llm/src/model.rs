@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use protocol::{CallId, TokenUsage};
+use protocol::{CallId, Speech, TokenUsage};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -64,6 +64,8 @@ pub enum ContentBlock {
         output: String,
         /// Whether it reports a failure.
         is_error: bool,
+        /// The words for the user, if the call talked. No provider sends them to a model.
+        speech: Option<Speech>,
     },
     /// Content of the provider that is sent back exactly as it came.
     Verbatim(Value),

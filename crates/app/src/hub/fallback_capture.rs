@@ -288,7 +288,7 @@ fn since_message<'a>(request: &'a ModelRequest, message: &str) -> &'a [ModelMess
 fn successful_calls(messages: &[ModelMessage]) -> impl Iterator<Item = (&ToolCall, &str)> {
     let blocks = move || messages.iter().flat_map(|message| &message.blocks);
     blocks().filter_map(move |block| match block {
-        ContentBlock::Result { call: id, output, is_error: false } => {
+        ContentBlock::Result { call: id, output, is_error: false, .. } => {
             let mut calls = blocks().filter_map(|block| match block {
                 ContentBlock::Call(call) => Some(call),
                 _ => None,

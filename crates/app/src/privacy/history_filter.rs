@@ -294,7 +294,7 @@ impl MessageFilter<'_> {
             }
             MessagePart::Result { call, is_error, .. } => {
                 let output = self.results.text(self.turn, &call, is_error).to_owned();
-                MessagePart::Result { call, output, is_error }
+                MessagePart::Result { call, output, is_error, speech: None }
             }
             part => part,
         })

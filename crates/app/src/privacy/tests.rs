@@ -42,7 +42,7 @@ fn story(path: &str, text: &str) -> Vec<Message> {
     vec![
         says("one", Role::User, "what does it say?"),
         row("one", Role::Assistant, MessagePart::Call { id: call.clone(), tool, arguments }),
-        row("one", Role::User, MessagePart::Result { call, output, is_error: false }),
+        row("one", Role::User, MessagePart::Result { call, output, is_error: false, speech: None }),
         says("one", Role::Assistant, &format!("It says {CANARY}.")),
         says("two", Role::User, "and?"),
         says("two", Role::Assistant, &format!("As I said: {CANARY}.")),
@@ -163,15 +163,11 @@ async fn a_turn_whose_model_changed_is_withheld_from_who_may_see_less() {
 fn nameless(turn: &str) -> Vec<Message> {
     let call = CallId::from("call");
     let arguments = json!({ "message": format!("It says {CANARY}.") });
-    let tool = "send_message".to_owned();
+    let (tool, output) = ("send_message".to_owned(), CANARY.to_owned());
     vec![
         row(turn, Role::User, MessagePart::Text { text: "what does it say?".to_owned() }),
         row(turn, Role::Assistant, MessagePart::Call { id: call.clone(), tool, arguments }),
-        row(
-            turn,
-            Role::User,
-            MessagePart::Result { call, output: CANARY.to_owned(), is_error: false },
-        ),
+        row(turn, Role::User, MessagePart::Result { call, output, is_error: false, speech: None }),
         row(turn, Role::Assistant, MessagePart::Text { text: format!("It says {CANARY}.") }),
     ]
 }

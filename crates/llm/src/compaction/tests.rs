@@ -92,7 +92,8 @@ fn play(story: &[StoryExchange]) -> CompactionStory {
                 Role::Assistant,
                 vec![MessagePart::Call { id, tool: tool.into(), arguments }],
             ));
-            let result = MessagePart::Result { call: call.into(), output, is_error: false };
+            let (call, is_error, speech) = (call.into(), false, None);
+            let result = MessagePart::Result { call, output, is_error, speech };
             told.rows.push(row(n, Role::User, vec![result]));
         }
         told.rows.push(row(n, Role::Assistant, vec![words("done", *answer)]));

@@ -69,11 +69,12 @@ fn block(role: Role, part: &MessagePart) -> Option<ContentBlock> {
                 arguments: arguments.clone(),
             }))
         }
-        (Role::User, MessagePart::Result { call, output, is_error }) => {
+        (Role::User, MessagePart::Result { call, output, is_error, speech }) => {
             Some(ContentBlock::Result {
                 call: call.clone(),
                 output: output.clone(),
                 is_error: *is_error,
+                speech: speech.clone(),
             })
         }
         (Role::Assistant, MessagePart::Verbatim { content, .. }) => {
@@ -165,13 +166,14 @@ fn answer_open_calls(open: Vec<RenamedCall>, blocks: Vec<ContentBlock>) -> Vec<C
         }
     }
     let result = |renamed: RenamedCall| match results.remove(&renamed.stored) {
-        Some(ContentBlock::Result { output, is_error, .. }) => {
-            ContentBlock::Result { call: renamed.sent, output, is_error }
+        Some(ContentBlock::Result { output, is_error, speech, .. }) => {
+            ContentBlock::Result { call: renamed.sent, output, is_error, speech }
         }
         _ => ContentBlock::Result {
             call: renamed.sent,
             output: model_texts::NO_RESULT.to_owned(),
             is_error: true,
+            speech: None,
         },
     };
     open.into_iter().map(result).chain(words).collect()

@@ -50,6 +50,7 @@ mod tests {
             call: CallId::from("c"),
             output: "b\u{202E}".into(),
             is_error: false,
+            speech: None,
         };
         let text = ContentBlock::Text("\u{E0041}\u{E0042}".into());
         let message = ModelMessage { role: Role::User, blocks: vec![result, text] };

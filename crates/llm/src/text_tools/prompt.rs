@@ -190,7 +190,7 @@ fn message_as_text(message: &ModelMessage, names: &mut BTreeMap<CallId, String>)
             names.insert(id.clone(), tool.clone());
             ContentBlock::Text(call_as_text(tool, arguments))
         }
-        ContentBlock::Result { call, output, is_error } => {
+        ContentBlock::Result { call, output, is_error, .. } => {
             let tool = names.get(call).map_or("unknown", String::as_str);
             ContentBlock::Text(result_as_text(tool, output, *is_error))
         }
@@ -208,7 +208,8 @@ mod tests {
 
     fn request() -> ModelRequest {
         let call = ToolCall { id: "1".into(), tool: "look".into(), arguments: json!({ "a": 1 }) };
-        let result = ContentBlock::Result { call: "1".into(), output: "x".into(), is_error: true };
+        let (output, is_error, speech) = ("x".into(), true, None);
+        let result = ContentBlock::Result { call: "1".into(), output, is_error, speech };
         let text = ContentBlock::Text("hi".into());
         ModelRequest {
             system: "Be good.".into(),

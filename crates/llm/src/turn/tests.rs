@@ -470,7 +470,8 @@ fn a_turn_that_was_cut_goes_on_with_what_is_left_of_its_limits() {
         at: protocol::Timestamp(0),
     };
     let called = MessagePart::Call { id: "a".into(), tool: "read".into(), arguments: json!({}) };
-    let failed = MessagePart::Result { call: "a".into(), output: "cut".into(), is_error: true };
+    let (output, is_error, speech) = ("cut".into(), true, None);
+    let failed = MessagePart::Result { call: "a".into(), output, is_error, speech };
     let history = [
         message("m", protocol::Role::User, vec![MessagePart::Text { text: "words".into() }]),
         message("s", protocol::Role::Assistant, vec![called]),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CallId, ConversationId, MessageId, NotePath, QuestionId, Timestamp, TurnId};
+use crate::{CallId, ConversationId, MessageId, NotePath, QuestionId, Speech, Timestamp, TurnId};
 
 /// The channel something came through. Trust follows it, never the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -72,6 +72,9 @@ pub enum MessagePart {
         output: String,
         /// Whether it reports a failure.
         is_error: bool,
+        /// The words for the user, if the call talked. A model reads them in its own call and is not sent these.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        speech: Option<Speech>,
     },
     /// This text answers a question.
     Answers {

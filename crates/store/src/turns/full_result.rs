@@ -59,7 +59,7 @@ async fn by_handle(
             conversation: row.text("conversation")?,
             turn: row.text("turn")?,
             role: Role::User,
-            parts: vec![MessagePart::Result { call, output, is_error: false }],
+            parts: vec![MessagePart::Result { call, output, is_error: false, speech: None }],
             at: row.timestamp("at")?,
         })
     })

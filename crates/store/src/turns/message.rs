@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use protocol::{CallId, ConversationId, Message, MessageId, MessagePart, Role, Timestamp, TurnId};
+use protocol::{
+    CallId, ConversationId, Message, MessageId, MessagePart, Role, Speech, Timestamp, TurnId,
+};
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -135,18 +137,20 @@ pub(crate) async fn of_turn(
 ) -> Result<Vec<(Message, Vec<MessagePart>)>, sqlx::Error> {
     sqlx::query(
         "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at,
-             (SELECT json_group_array(json_array(c.call, c.output, c.is_error) ORDER BY c.position)
+             (SELECT json_group_array(
+                  json_array(c.call, c.output, c.is_error, json(c.speech)) ORDER BY c.position)
               FROM tool_call c
               WHERE c.turn = m.turn AND c.message = m.id AND c.output IS NOT NULL) AS results
          FROM message m WHERE m.turn = ? ORDER BY m.position",
     )
     .bind(turn.as_str())
     .try_map(|row: SqliteRow| {
-        let results: Vec<(CallId, String, u8)> = row.json("results")?;
-        let result = |(call, output, is_error)| MessagePart::Result {
+        let results: Vec<(CallId, String, u8, Option<Speech>)> = row.json("results")?;
+        let result = |(call, output, is_error, speech)| MessagePart::Result {
             call,
             output,
             is_error: is_error != 0,
+            speech,
         };
         Ok((from_row(&row)?.message, results.into_iter().map(result).collect()))
     })

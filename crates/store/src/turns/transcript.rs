@@ -204,7 +204,8 @@ pub(crate) async fn replay(
     let mut results: HashMap<MessageId, Vec<MessagePart>> = HashMap::new();
     for row in tool_call::since(db, conversation, after).await? {
         let Some(output) = row.output else { continue };
-        let result = MessagePart::Result { call: row.call, output, is_error: row.is_error };
+        let (call, is_error, speech) = (row.call, row.is_error, row.speech);
+        let result = MessagePart::Result { call, output, is_error, speech };
         results.entry(row.message).or_default().push(result);
     }
     let mut history = Vec::new();

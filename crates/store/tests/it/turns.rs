@@ -13,8 +13,14 @@ use store::{StoreError, TurnPlace};
 
 use crate::test_conversation::{
     TestConversation, answered, conversation_id, ending, message_of, new_turn, path, read, result,
-    step,
+    said, step,
 };
+
+/// A result as a model hears it.
+fn result_part(result: CallResult) -> MessagePart {
+    let CallResult { call, output, is_error, speech, .. } = result;
+    MessagePart::Result { call, output, is_error, speech }
+}
 
 #[tokio::test]
 async fn turns_run_one_at_a_time_in_the_order_they_were_queued() {
@@ -79,17 +85,14 @@ async fn history_holds_all_messages_and_each_call_with_its_one_result() {
         ("c2", "read_file", json!({"path": "b.md"})),
     ];
     story.steps("t1", "m1", &calls).await;
-    let results = [result("c2", "B"), result("c1", "A")];
+    let results = [said("c2", "B"), result("c1", "A")];
     story.store.store_results(&"t1".into(), &results).await.expect("stored");
     story.ends("t1", &answered("t1", "They differ.", 9)).await;
     story.says("t2", "Thanks", 10).await;
     story.begins().await;
 
     let history = story.store.history(&conversation_id(), &"t2".into()).await.expect("read");
-    let answers = vec![
-        MessagePart::Result { call: "c1".into(), output: "A".into(), is_error: false },
-        MessagePart::Result { call: "c2".into(), output: "B".into(), is_error: false },
-    ];
+    let answers = vec![result_part(result("c1", "A")), result_part(said("c2", "B"))];
     let mut results = message_of("t1", "m1:results", answers);
     results.role = Role::User;
     let last = vec![MessagePart::Text { text: "They differ.".into() }];
@@ -149,20 +152,16 @@ async fn the_first_result_of_a_call_stands() {
     story.store.store_results(&turn, &[read("c1", "a.md", "A")]).await.expect("stored");
     let open = story.store.unanswered_calls(&turn).await.expect("read");
     assert_eq!(open, [("c2".into(), "read_file".to_owned())]);
-    story.store.store_results(&turn, &[result("c1", "Other")]).await.expect("ignored");
+    story.store.store_results(&turn, &[said("c1", "Other")]).await.expect("ignored");
     story.ends("t1", &answered("t1", "Done.", 3)).await;
 
     let history = story.store.history(&conversation_id(), &turn).await.expect("read");
-    let results: Vec<(String, bool)> = history
-        .iter()
-        .flat_map(|message| &message.parts)
-        .filter_map(|part| match part {
-            MessagePart::Result { output, is_error, .. } => Some((output.clone(), *is_error)),
-            _ => None,
-        })
-        .collect();
-    let not_run = "Not run: the turn ended before this call.".to_owned();
-    assert_eq!(results, [("A".to_owned(), false), (not_run, true)]);
+    let parts = history.into_iter().flat_map(|message| message.parts);
+    let results: Vec<MessagePart> =
+        parts.filter(|part| matches!(part, MessagePart::Result { .. })).collect();
+    let not_run = result("c2", "Not run: the turn ended before this call.");
+    let not_run = CallResult { is_error: true, ..not_run };
+    assert_eq!(results, [result_part(result("c1", "A")), result_part(not_run)]);
     assert_eq!(story.store.unanswered_calls(&turn).await.expect("read"), []);
 }
 
@@ -351,9 +350,7 @@ async fn a_whole_result_is_known_by_its_handle_in_its_own_conversation_only() {
     let found = story.store.full_result(&conversation_id(), "result-1").await.expect("read");
     let found = found.expect("there");
     assert_eq!(found.turn, "t1".into());
-    let part =
-        MessagePart::Result { call: "c1".into(), output: "all of it".into(), is_error: false };
-    assert_eq!(found.parts, [part]);
+    assert_eq!(found.parts, [result_part(result("c1", "all of it"))]);
     for (conversation, handle) in [(conversation_id(), "result-2"), ("other".into(), "result-1")] {
         assert_eq!(story.store.full_result(&conversation, handle).await.expect("read"), None);
     }

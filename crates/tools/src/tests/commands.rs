@@ -80,9 +80,9 @@ impl CommandChat {
 
     async fn run(&mut self, call: ToolCall) -> Option<String> {
         let answer = self.bench.call(&call.tool, call.arguments).await;
-        let is_error = answer.is_error;
+        let (is_error, speech) = (answer.is_error, answer.speech.clone());
         self.reactions = answer.reactions;
-        let result = ContentBlock::Result { call: call.id, output: answer.text, is_error };
+        let result = ContentBlock::Result { call: call.id, output: answer.text, is_error, speech };
         if let Some(Speech::Ask { text, options }) = answer.speech {
             self.asked = Some(result);
             return Some(format!("{text} [{}]", options.join(" | ")));

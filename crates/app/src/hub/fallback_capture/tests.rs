@@ -6,6 +6,11 @@ fn inbox() -> NotePath {
     NotePath::parse("In.md").expect("a path")
 }
 
+fn result_of(call: &ToolCall, output: &str, is_error: bool) -> ContentBlock {
+    let (call, output) = (call.id.clone(), output.to_owned());
+    ContentBlock::Result { call, output, is_error, speech: None }
+}
+
 async fn answered(asked: Option<Question>, messages: Vec<ModelMessage>) -> Vec<ModelEvent> {
     let request = ModelRequest {
         model: String::new(),
@@ -37,8 +42,7 @@ async fn the_message_is_appended_verbatim_as_one_item_and_then_called_saved() {
     let Some(ModelEvent::OwnCall(call)) = events.first() else { panic!("a call: {events:?}") };
     let content = "- remember milk\n  and eggs";
     assert_eq!(call.arguments, json!({"path": "./In.md", "content": content}), "no name");
-    let result =
-        ContentBlock::Result { call: call.id.clone(), output: "done".into(), is_error: false };
+    let result = result_of(call, "done", false);
     let after = answered(
         None,
         vec![
@@ -59,8 +63,7 @@ async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
         tool: APPEND_TOOL.to_owned(),
         arguments: json!({ "path": "./In.md", "content": "- milk" }),
     };
-    let result =
-        ContentBlock::Result { call: call.id.clone(), output: "Cut.".into(), is_error: true };
+    let result = result_of(&call, "Cut.", true);
     let request = || ModelRequest {
         model: String::new(),
         system: String::new(),
@@ -98,8 +101,7 @@ async fn an_answer_that_was_cut_is_given_once_more_and_not_kept_as_a_note() {
     let arguments = json!({ "question_id": "q", "is_answer": true });
     let tool = RESOLVE_QUESTION.to_owned();
     let call = ToolCall { id: CallId::from("capture-1"), tool, arguments };
-    let result =
-        ContentBlock::Result { call: call.id.clone(), output: "Cut.".into(), is_error: true };
+    let result = result_of(&call, "Cut.", true);
     let calls =
         ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] };
     let request = ModelRequest {
@@ -171,8 +173,8 @@ async fn text_behind_answer_answers_the_open_question_and_no_other() {
     let after = async |is_error| {
         let calls =
             ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call.clone())] };
-        let result = ContentBlock::Result { call: call.id.clone(), output: "…".into(), is_error };
-        let result = ModelMessage { role: Role::User, blocks: vec![result] };
+        let blocks = vec![result_of(&call, "…", is_error)];
+        let result = ModelMessage { role: Role::User, blocks };
         answered(Some(asked.clone()), vec![said.clone(), calls, result]).await
     };
     let Some(ModelEvent::Text(text)) = after(false).await.first().cloned() else { panic!() };
@@ -185,8 +187,7 @@ fn what_was_done_about_a_message_is_known_also_when_it_has_characters_that_nobod
     let says = |text: &str| ContentBlock::Text(text.to_owned());
     let user = |blocks| ModelMessage { role: Role::User, blocks };
     let call = ToolCall { id: "1".into(), tool: "create_file".into(), arguments: json!({}) };
-    let result =
-        ContentBlock::Result { call: call.id.clone(), output: "Done.".into(), is_error: false };
+    let result = result_of(&call, "Done.", false);
     let request = |call: &ToolCall| ModelRequest {
         messages: vec![
             user(vec![says("<context>"), says("remember milk")]),
@@ -214,11 +215,7 @@ fn what_was_done_about_a_message_is_known_also_when_it_has_characters_that_nobod
 #[test]
 fn a_search_is_work_for_a_question_and_not_for_a_link_with_a_query() {
     let call = ToolCall { id: "1".into(), tool: "find_notes".into(), arguments: json!({}) };
-    let found = ContentBlock::Result {
-        call: call.id.clone(),
-        output: "Links.md: one place".into(),
-        is_error: false,
-    };
+    let found = result_of(&call, "Links.md: one place", false);
     let has_searched_for = |message: &str| {
         let user = |block| ModelMessage { role: Role::User, blocks: vec![block] };
         let calls =

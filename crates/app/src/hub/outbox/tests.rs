@@ -42,7 +42,7 @@ fn says(id: &str, text: &str) -> MessagePart {
 }
 
 fn result(id: &str, is_error: bool) -> MessagePart {
-    MessagePart::Result { call: CallId::from(id), output: String::new(), is_error }
+    MessagePart::Result { call: CallId::from(id), output: String::new(), is_error, speech: None }
 }
 
 fn ending(status: TurnStatus, last: Option<&str>) -> TurnEnding {

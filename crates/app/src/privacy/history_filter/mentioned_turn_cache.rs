@@ -89,8 +89,12 @@ fn messages_with_results(turn: ExportedTurn) -> Arc<[Message]> {
     for message in messages {
         let made = calls.iter().filter(|call| call.message == message.id);
         let results = made.filter_map(|call| {
-            let (output, is_error) = (call.output.clone()?, call.is_error);
-            Some(MessagePart::Result { call: call.call.clone(), output, is_error })
+            Some(MessagePart::Result {
+                call: call.call.clone(),
+                output: call.output.clone()?,
+                is_error: call.is_error,
+                speech: call.speech.clone(),
+            })
         });
         let parts: Vec<MessagePart> = results.collect();
         let has_results = !parts.is_empty();

@@ -15,7 +15,7 @@ fn refusal(path: &str) -> Vec<Message> {
     vec![
         row("one", Role::User, MessagePart::Text { text: user }),
         row("one", Role::Assistant, MessagePart::Call { id: call.clone(), tool, arguments }),
-        row("one", Role::User, MessagePart::Result { call, output, is_error: true }),
+        row("one", Role::User, MessagePart::Result { call, output, is_error: true, speech: None }),
         row("one", Role::Assistant, MessagePart::Text { text: answer }),
     ]
 }

@@ -27,7 +27,8 @@ fn call(id: &str) -> MessagePart {
 }
 
 fn result(call: &str, output: &str) -> MessagePart {
-    MessagePart::Result { call: call.into(), output: output.into(), is_error: false }
+    let (call, output) = (call.into(), output.into());
+    MessagePart::Result { call, output, is_error: false, speech: None }
 }
 
 fn ours() -> AnswerAuthor {

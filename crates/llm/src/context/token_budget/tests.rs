@@ -26,7 +26,7 @@ fn exchange(turn: usize, message: usize, steps: &[usize], answer: usize) -> Vec<
             MessagePart::Call { id: id.clone().into(), tool: "read".into(), arguments: json!({}) };
         rows.push(row(turn, Role::Assistant, vec![call]));
         let output = "y".repeat(*size);
-        let result = MessagePart::Result { call: id.into(), output, is_error: false };
+        let result = MessagePart::Result { call: id.into(), output, is_error: false, speech: None };
         rows.push(row(turn, Role::User, vec![result]));
     }
     rows.push(row(turn, Role::Assistant, vec![text(answer)]));

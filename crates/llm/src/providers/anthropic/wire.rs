@@ -192,7 +192,7 @@ fn content(block: &ContentBlock) -> AnthropicContent<'_> {
             let name = callable_name(&call.tool);
             TypedContent::ToolUse { id: call.id.as_str(), name, input: &call.arguments }
         }
-        ContentBlock::Result { call, output, is_error } => {
+        ContentBlock::Result { call, output, is_error, .. } => {
             let (tool_use_id, is_error) = (call.as_str(), *is_error);
             TypedContent::ToolResult { tool_use_id, content: output, is_error, cache_control: None }
         }

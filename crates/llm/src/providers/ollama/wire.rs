@@ -116,7 +116,7 @@ fn messages<'a>(
                     function: OllamaFunction { name, arguments: &call.arguments },
                 });
             }
-            ContentBlock::Result { call, output, is_error } => {
+            ContentBlock::Result { call, output, is_error, .. } => {
                 let tool_name = callable_name(names.get(call).copied().unwrap_or_default());
                 let content = result_text(output, *is_error);
                 said.push(OllamaMessage::Tool { tool_name, content });

@@ -134,7 +134,7 @@ fn messages(message: &ModelMessage) -> Vec<ChatMessage<'_>> {
         }
         Role::User => {
             let results = blocks.filter_map(|block| match block {
-                ContentBlock::Result { call, output, is_error } => Some(ChatMessage::Tool {
+                ContentBlock::Result { call, output, is_error, .. } => Some(ChatMessage::Tool {
                     tool_call_id: call.as_str(),
                     content: result_text(output, *is_error),
                 }),

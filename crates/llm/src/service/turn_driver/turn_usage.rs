@@ -57,6 +57,10 @@ impl TurnDriver<'_> {
 }
 
 fn part(result: &CallResult) -> MessagePart {
-    let CallResult { call, output, is_error, .. } = result;
-    MessagePart::Result { call: call.clone(), output: output.clone(), is_error: *is_error }
+    MessagePart::Result {
+        call: result.call.clone(),
+        output: result.output.clone(),
+        is_error: result.is_error,
+        speech: result.speech.clone(),
+    }
 }

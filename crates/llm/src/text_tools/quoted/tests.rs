@@ -134,6 +134,7 @@ fn told_in_results(outputs: &[&str]) -> QuotableText {
             call: "c".into(),
             output: (*output).to_owned(),
             is_error: false,
+            speech: None,
         }],
     };
     let messages = outputs.iter().map(result).collect();
@@ -177,7 +178,7 @@ fn a_call_is_repeated_when_it_stands_in_two_results() {
 /// After the model wrote this block, and the result of its call was left out to make room.
 fn told_after(block: ContentBlock) -> QuotableText {
     let output = crate::context::model_texts::DROPPED_RESULT.to_owned();
-    let result = ContentBlock::Result { call: "c".into(), output, is_error: false };
+    let result = ContentBlock::Result { call: "c".into(), output, is_error: false, speech: None };
     let messages = [(Role::Assistant, block), (Role::User, result)];
     let messages = messages.map(|(role, block)| ModelMessage { role, blocks: vec![block] });
     QuotableText::from_request(&ModelRequest {

@@ -121,7 +121,8 @@ async fn the_request_is_what_the_api_wants_with_the_stable_parts_marked_for_the_
 async fn a_closing_request_declares_the_tools_it_tells_of_and_forbids_calls() {
     let mut server = ByteServer::serving(vec![stream(&stop("end_turn"))]).await;
     let call = ToolCall { id: "1".into(), tool: "look".into(), arguments: json!({ "a": 1 }) };
-    let result = ContentBlock::Result { call: "1".into(), output: "x".into(), is_error: true };
+    let (output, is_error, speech) = ("x".into(), true, None);
+    let result = ContentBlock::Result { call: "1".into(), output, is_error, speech };
     let mut closing = ModelRequest { tools: Vec::new(), ..request() };
     closing.messages.extend([
         ModelMessage { role: Role::Assistant, blocks: vec![ContentBlock::Call(call)] },

@@ -45,8 +45,10 @@ pub(crate) fn words(text: &str) -> Vec<Value> {
 fn request() -> ModelRequest {
     let call = ToolCall { id: "1".into(), tool: "look".into(), arguments: json!({ "a": 1 }) };
     let nameless = ToolCall { id: "2".into(), tool: String::new(), arguments: json!({}) };
-    let result =
-        |id: &str, is_error| ContentBlock::Result { call: id.into(), output: "x".into(), is_error };
+    let result = |id: &str, is_error| {
+        let (call, output) = (id.into(), "x".into());
+        ContentBlock::Result { call, output, is_error, speech: None }
+    };
     let text = |text: &str| ContentBlock::Text(text.into());
     ModelRequest {
         model: "gpt-x".into(),

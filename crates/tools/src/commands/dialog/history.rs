@@ -102,7 +102,7 @@ fn calls(messages: &[ModelMessage]) -> impl Iterator<Item = &ToolCall> {
 fn completed_calls(since: &[ModelMessage]) -> Vec<CompletedCall<'_>> {
     let result = |id: &CallId| {
         since.iter().flat_map(|message| &message.blocks).find_map(|block| match block {
-            ContentBlock::Result { call, output, is_error } if call == id => {
+            ContentBlock::Result { call, output, is_error, .. } if call == id => {
                 Some((output, *is_error))
             }
             _ => None,
@@ -135,7 +135,8 @@ mod tests {
     }
 
     fn result(id: &str, output: &str) -> ContentBlock {
-        ContentBlock::Result { call: CallId::from(id), output: output.to_owned(), is_error: false }
+        let (call, output) = (CallId::from(id), output.to_owned());
+        ContentBlock::Result { call, output, is_error: false, speech: None }
     }
 
     fn asked(answer: &str) -> Vec<ModelMessage> {
