@@ -16,7 +16,7 @@ use std::time::Duration;
 use hub::{HubResponse, Priority};
 use markdown::parser::plain_text;
 use protocol::{
-    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Timestamp, TurnEnding,
+    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Speech, Timestamp, TurnEnding,
     TurnStatus, UserError,
 };
 use store::{InboxRow, OutboxPush, OutboxRow, StoreError, id_at_hub};
@@ -126,18 +126,9 @@ const fn after(text_at: Timestamp) -> Timestamp {
 
 /// The messages that the model sent, and their priority.
 fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static str)> {
-    let parts: Vec<&MessagePart> = own.iter().flat_map(|message| &message.parts).collect();
-    let mut messages: Vec<(String, &'static str)> = Vec::new();
-    for part in &parts {
-        if let MessagePart::Call { id, tool, arguments } = part
-            && tool == "send_message"
-            && was_delivered(id, &parts, ending)
-            && arguments.get("is_question").and_then(serde_json::Value::as_bool) != Some(true)
-            && let Some(text) = arguments.get("message").and_then(serde_json::Value::as_str)
-        {
-            messages.push((text.to_owned(), "normal"));
-        }
-    }
+    let said = said_by_calls(own, ending);
+    let mut messages: Vec<(String, &'static str)> =
+        said.into_iter().map(|text| (text.to_owned(), "normal")).collect();
     if let Some(question) = &ending.question {
         messages.push((question.text.clone(), "high"));
     }
@@ -182,12 +173,24 @@ fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {
     })
 }
 
-/// Whether a call of the turn ran and did not fail: by the results stored before or with its end.
-fn was_delivered(call: &CallId, parts: &[&MessagePart], ending: &TurnEnding) -> bool {
-    let stored = parts.iter().any(
-        |part| matches!(part, MessagePart::Result { call: of, is_error, .. } if of == call && !is_error),
-    );
-    stored || ending.results.iter().any(|result| result.call == *call && !result.is_error)
+/// The messages of calls, in order: by the results stored before the end of the turn, then by those stored with it.
+/// The first result of a call stands.
+fn said_by_calls<'a>(own: &'a [Message], ending: &'a TurnEnding) -> Vec<&'a str> {
+    let parts = own.iter().flat_map(|message| &message.parts);
+    let stored: Vec<(&CallId, Option<&'a Speech>)> = parts
+        .filter_map(|part| match part {
+            MessagePart::Result { call, speech, .. } => Some((call, speech.as_ref())),
+            _ => None,
+        })
+        .collect();
+    let is_stored = |call: &CallId| stored.iter().any(|(of, _)| *of == call);
+    let last = ending.results.iter().filter(|result| !is_stored(&result.call));
+    let last = last.map(|result| result.speech.as_ref());
+    let message = |speech: Option<&'a Speech>| match speech {
+        Some(Speech::Say { text }) => Some(text.as_str()),
+        Some(Speech::Ask { .. } | Speech::End { .. }) | None => None,
+    };
+    stored.iter().map(|(_, speech)| *speech).chain(last).filter_map(message).collect()
 }
 
 /// One notification for the message in `row`.

@@ -41,6 +41,16 @@ fn says(id: &str, text: &str) -> MessagePart {
     MessagePart::Call { id, tool, arguments: json!({ "message": text }) }
 }
 
+fn said(text: &str) -> Option<Speech> {
+    Some(Speech::Say { text: text.to_owned() })
+}
+
+/// The result of a call that sent this message.
+fn delivered(id: &str, text: &str) -> MessagePart {
+    let (call, output, speech) = (CallId::from(id), "Delivered.".to_owned(), said(text));
+    MessagePart::Result { call, output, is_error: false, speech }
+}
+
 fn result(id: &str, is_error: bool) -> MessagePart {
     MessagePart::Result { call: CallId::from(id), output: String::new(), is_error, speech: None }
 }
@@ -72,9 +82,9 @@ fn bodies(history: &[Message], ending: &TurnEnding, waiting: &[&str]) -> Vec<Str
 fn a_message_is_sent_once_and_only_if_it_was_delivered() {
     let calls = message(
         Role::Assistant,
-        vec![says("a", "It is done."), says("b", "Refused."), says("c", "Never ran.")],
+        vec![says("a", "It is done."), says("b", "Refused."), says("c", "Sent last.")],
     );
-    let results = message(Role::User, vec![result("a", false), result("b", true)]);
+    let results = message(Role::User, vec![delivered("a", "It is done."), result("b", true)]);
     let history = [calls, results];
     let done = ending(TurnStatus::Done, Some("It is done."));
     assert_eq!(bodies(&history, &done, &[]), ["It is done."]);
@@ -82,14 +92,22 @@ fn a_message_is_sent_once_and_only_if_it_was_delivered() {
         call: CallId::from("c"),
         output: String::new(),
         is_error: false,
-        speech: None,
+        speech: said("Sent last."),
         reactions: Vec::new(),
         seen: Vec::new(),
         sources: Vec::new(),
         whole: None,
     };
     let with_result = TurnEnding { results: vec![result], ..done };
-    assert_eq!(bodies(&history, &with_result, &[]), ["It is done.", "Never ran."]);
+    assert_eq!(bodies(&history, &with_result, &[]), ["It is done.", "Sent last."]);
+}
+
+#[test]
+fn a_call_that_only_looks_like_a_message_sends_none() {
+    let calls = message(Role::Assistant, vec![says("a", "Sent."), says("b", "Only spelled.")]);
+    let results = message(Role::User, vec![delivered("a", "Sent."), result("b", false)]);
+    let done = ending(TurnStatus::Done, Some("Well."));
+    assert_eq!(bodies(&[calls, results], &done, &[]), ["Sent.", "Well."]);
 }
 
 #[test]
@@ -200,7 +218,7 @@ async fn no_minute_has_more_than_the_hub_shows() {
 fn beyond_its_reach_the_hub_gets_neither_text_nor_names_of_the_model() {
     let end = ending(TurnStatus::Done, Some("The code is 1234."));
     let calls = message(Role::Assistant, vec![says("a", "It begins with 12.")]);
-    let history = [calls, message(Role::User, vec![result("a", false)])];
+    let history = [calls, message(Role::User, vec![delivered("a", "It begins with 12.")])];
     let waiting = [NotePath::parse("The code is 1234.md").expect("a path")];
     let told = turn_notifications(&row(), &history, &end, &waiting, HubDisclosure::Beyond);
     let bodies = |pushes: Vec<OutboxPush>| -> Vec<String> {
