@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use protocol::{Message, MessagePart, Origin, Role, TurnStatus};
-use serde_json::Value;
+use protocol::{Message, MessagePart, Origin, Role, Speech, TurnStatus};
 use store::{ConversationOutline, ExportedCall, ExportedTurn};
 
 use super::local_time;
@@ -102,17 +101,22 @@ fn write_ending(turn: &ExportedTurn, out: &mut String) {
 }
 
 fn write_call(call: &ExportedCall, out: &mut String) {
-    if call.tool == "send_message" {
-        let text = call.arguments.get("message").and_then(Value::as_str).unwrap_or_default();
-        let asks = call.arguments.get("is_question").and_then(Value::as_bool) == Some(true);
-        let name = if asks { "Question" } else { "Assistant" };
-        let _ = write!(out, "### {name}\n\n{}\n\n", text.trim_end());
-        for option in question_options(call) {
-            let _ = writeln!(out, "- {option}");
-        }
-        out.push('\n');
-        return;
+    match &call.speech {
+        Some(Speech::Say { text }) => write_speech("Assistant", text, &[], out),
+        Some(Speech::Ask { text, options }) => write_speech("Question", text, options, out),
+        Some(Speech::End { .. }) | None => write_tool_call(call, out),
     }
+}
+
+fn write_speech(heading: &str, text: &str, options: &[String], out: &mut String) {
+    let _ = write!(out, "### {heading}\n\n{}\n\n", text.trim_end());
+    for option in options {
+        let _ = writeln!(out, "- {option}");
+    }
+    out.push('\n');
+}
+
+fn write_tool_call(call: &ExportedCall, out: &mut String) {
     let failed = if call.is_error { " (failed)" } else { "" };
     let _ = write!(
         out,
@@ -124,11 +128,6 @@ fn write_call(call: &ExportedCall, out: &mut String) {
         let fence = fence_for(output);
         let _ = write!(out, "{fence}\n{}\n{fence}\n\n", output.trim_end());
     }
-}
-
-fn question_options(call: &ExportedCall) -> impl Iterator<Item = &str> {
-    let options = call.arguments.get("options").and_then(Value::as_array);
-    options.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// Longer than any that stands in the text.

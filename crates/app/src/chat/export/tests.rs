@@ -3,13 +3,26 @@
 use std::path::PathBuf;
 
 use protocol::{
-    Message, MessagePart, NewTurn, Origin, Role, Timestamp, TokenUsage, TurnEnding, TurnStatus,
-    TurnStep,
+    CallResult, Message, MessagePart, NewTurn, Origin, Role, Speech, Timestamp, TokenUsage,
+    TurnEnding, TurnStatus, TurnStep,
 };
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
+
+fn result(call: &str, output: &str, speech: Option<Speech>) -> CallResult {
+    CallResult {
+        call: call.into(),
+        output: output.into(),
+        is_error: false,
+        speech,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+        sources: Vec::new(),
+        whole: None,
+    }
+}
 
 struct ExportFixture {
     folder: TempDir,
@@ -76,16 +89,7 @@ impl ExportFixture {
             Self::message(conversation, &format!("{turn}-step"), turn, Role::Assistant, parts);
         let step = TurnStep { message, usage: TokenUsage::default() };
         self.store.store_step(&turn.into(), &step).await.expect("stored");
-        let result = protocol::CallResult {
-            call: "look".into(),
-            output: "```\nred\n```".into(),
-            is_error: false,
-            speech: None,
-            reactions: Vec::new(),
-            seen: Vec::new(),
-            sources: Vec::new(),
-            whole: None,
-        };
+        let result = result("look", "```\nred\n```", None);
         let parts = vec![MessagePart::Text { text: answer.into() }];
         let ending = TurnEnding {
             status: TurnStatus::Done,
@@ -223,6 +227,40 @@ async fn markdown_is_read_in_order_and_names_each_version() {
         rest = &rest[at + part.len()..];
     }
     assert!(!text.contains("opaque") && !text.contains("Secret.md"), "{text}");
+}
+
+#[tokio::test]
+async fn markdown_has_messages_and_questions_as_text_and_a_refused_message_as_a_failed_call() {
+    let scene = ExportFixture::new().await;
+    scene.begin("c").await;
+    scene.store.submit_turn(&ExportFixture::asks("c", "t1", "Which red?")).await.expect("stored");
+    scene.store.begin_turn(&"c".into()).await.expect("begun");
+    let call = |id: &str| {
+        let arguments = serde_json::json!({ "message": "Red?" });
+        MessagePart::Call { id: id.into(), tool: "send_message".into(), arguments }
+    };
+    let calls = vec![call("say"), call("ask"), call("refused")];
+    let message = ExportFixture::message("c", "t1-step", "t1", Role::Assistant, calls);
+    let step = TurnStep { message, usage: TokenUsage::default() };
+    scene.store.store_step(&"t1".into(), &step).await.expect("stored");
+    let says = Speech::Say { text: "Looking.".into() };
+    let options = vec!["Dark".into(), "Light".into()];
+    let asks = Speech::Ask { text: "Which one?".into(), options };
+    let results = [
+        result("say", "Delivered.", Some(says)),
+        result("ask", "Delivered.", Some(asks)),
+        CallResult { is_error: true, ..result("refused", "Ask once.", None) },
+    ];
+    scene.store.store_results(&"t1".into(), &results).await.expect("stored");
+    let export = scene.export(ExportFormat::Markdown, ExistingFile::Kept);
+    written(&scene.store, &export).await.expect("written");
+    let expected = concat!(
+        "### Assistant\n\nLooking.\n\n\n",
+        "### Question\n\nWhich one?\n\n- Dark\n- Light\n\n",
+        "`send_message` (failed): {\"message\":\"Red?\"}\n\n```\nAsk once.\n```\n",
+    );
+    let text = ExportFixture::text(&export);
+    assert!(text.contains(expected), "{text}");
 }
 
 #[tokio::test]
