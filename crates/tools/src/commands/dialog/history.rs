@@ -1,7 +1,7 @@
 //! The dialog so far, read from a request: the command, its answer, its calls.
 
 use llm::model::{ContentBlock, ModelMessage, ToolCall};
-use protocol::{CallId, Role};
+use protocol::{CallId, Role, Speech};
 
 use crate::commands::command::CompletedCall;
 use crate::commands::table::COMMANDS;
@@ -34,8 +34,9 @@ pub(in crate::commands) fn read_history(messages: &[ModelMessage]) -> Option<Com
 
 /// The command that the text at `index` gives or answers.
 fn command(messages: &[ModelMessage], index: usize) -> Option<(String, Option<String>)> {
-    let words = user_text(messages.get(index)?)?;
-    let chosen = options(messages, index).and_then(|options| choice(&words, &options));
+    let message = messages.get(index)?;
+    let words = user_text(message)?;
+    let chosen = options(message).and_then(|options| choice(&words, options));
     let Some(chosen) = chosen else {
         // A text that chooses no option is a new command; the question stays unanswered.
         return Some((words, None));
@@ -47,13 +48,13 @@ fn command(messages: &[ModelMessage], index: usize) -> Option<(String, Option<St
 }
 
 /// The options of the question whose result stands in the same message as the text.
-fn options(messages: &[ModelMessage], index: usize) -> Option<Vec<String>> {
-    let asked = calls(messages.get(index.checked_sub(1)?..index)?).find(|call| {
-        call.tool == "send_message"
-            && call.arguments.get("is_question").and_then(serde_json::Value::as_bool) == Some(true)
-    })?;
-    let options = asked.arguments.get("options")?.as_array()?;
-    Some(options.iter().filter_map(|option| Some(option.as_str()?.to_owned())).collect())
+fn options(message: &ModelMessage) -> Option<&[String]> {
+    message.blocks.iter().find_map(|block| match block {
+        ContentBlock::Result { speech: Some(Speech::Ask { options, .. }), .. } => {
+            Some(options.as_slice())
+        }
+        _ => None,
+    })
 }
 
 /// The option that `words` choose: by its text, by its number, or by a part that only it has, unless that is
@@ -140,12 +141,17 @@ mod tests {
     }
 
     fn asked(answer: &str) -> Vec<ModelMessage> {
-        let options =
-            json!({ "message": "?", "is_question": true, "options": ["a/X.md", "b/X.md"] });
+        let options = vec!["a/X.md".to_owned(), "b/X.md".to_owned()];
+        let delivered = ContentBlock::Result {
+            call: CallId::from("cmd-1"),
+            output: "Delivered.".to_owned(),
+            is_error: false,
+            speech: Some(Speech::Ask { text: "?".to_owned(), options }),
+        };
         vec![
             user(vec![text("<context>\nTime\n</context>"), text("open X")]),
-            call("cmd-1", "send_message", options),
-            user(vec![result("cmd-1", "Delivered."), text("<context>c</context>"), text(answer)]),
+            call("cmd-1", "send_message", json!({})),
+            user(vec![delivered, text("<context>c</context>"), text(answer)]),
         ]
     }
 
@@ -169,6 +175,18 @@ mod tests {
         check("help", "help", None);
         check("X", "X", None);
         check("3", "3", None);
+    }
+
+    #[test]
+    fn options_of_a_call_that_asked_nothing_are_no_choice() {
+        let options = json!({ "message": "?", "is_question": true, "options": ["a/X.md"] });
+        let messages = vec![
+            user(vec![text("open X")]),
+            call("cmd-1", "send_message", options),
+            user(vec![result("cmd-1", "Not run."), text("1")]),
+        ];
+        let story = read_history(&messages).unwrap();
+        assert_eq!((story.line.as_str(), story.answer), ("1", None));
     }
 
     #[test]
