@@ -87,21 +87,18 @@ pub(crate) struct CaptureIfIgnored {
     pub(crate) ineffective_calls: Vec<CallId>,
     /// The text of the message.
     pub(crate) message: String,
-    /// Knows which tools only read.
+    /// Knows which tools only read, and which talk.
     pub(crate) registry: Arc<ToolRegistry>,
 }
 
-/// Tools that do nothing about a message.
-const SPEECH_TOOLS: [&str; 3] = [SEND_MESSAGE, "end_conversation", "get_current_time"];
+/// A tool that looks at no note, and so does nothing about a message.
+const CLOCK_TOOL: &str = "get_current_time";
 
 /// The question marks of Latin, East Asian, Arabic and Greek script.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 
 /// What the addresses of pages contain.
 const ADDRESS_MARKS: [&str; 2] = ["://", "www."];
-
-/// The tool that talks to the user.
-const SEND_MESSAGE: &str = "send_message";
 
 /// How the results of searches begin that found nothing.
 const EMPTY_RESULT_PREFIXES: [&str; 2] = ["No ", "Nothing "];
@@ -134,14 +131,14 @@ impl Provider for CaptureIfIgnored {
             }
             _ => {}
         }
-        let reads = |tool: &str| self.registry.effect(tool) == Some(ToolEffect::Read);
-        if has_acted(&request, &self.message, reads) {
+        let effect = |tool: &str| self.registry.effect(tool);
+        if has_acted(&request, &self.message, effect) {
             return self.provider.stream(request).await;
         }
         // The model was told to close, and no call is run any more: the next try keeps the message.
         let is_closing = request.tools.is_empty();
         let ending = append(&request, &self.inbox, &self.message);
-        let has_talked = has_talked(&request, &self.message);
+        let has_talked = has_talked(&request, &self.message, effect);
         let answer = self.provider.stream(request).await?;
         Ok(match is_closing {
             true => fail_at_end(answer),
@@ -220,11 +217,19 @@ fn with_usage(event: ModelEvent, usage: TokenUsage) -> ModelEvent {
 
 /// Whether a call since the message did something about it: changed or planned to change a note, found or
 /// read something for a question, or answered the question that waited. That the message is no answer
-/// leaves it to be worked on. `reads` tells which tools only read.
-fn has_acted(request: &ModelRequest, message: &str, reads: impl Fn(&str) -> bool) -> bool {
-    let does = |call: &ToolCall| match call.tool.as_str() {
-        RESOLVE_QUESTION => call.arguments.get("is_answer").and_then(Value::as_bool) == Some(true),
-        tool => !SPEECH_TOOLS.contains(&tool) && (is_question(message) || !reads(tool)),
+/// leaves it to be worked on. `effect` tells what a tool does.
+fn has_acted(
+    request: &ModelRequest,
+    message: &str,
+    effect: impl Fn(&str) -> Option<ToolEffect>,
+) -> bool {
+    let does = |call: &ToolCall| match (call.tool.as_str(), effect(&call.tool)) {
+        (RESOLVE_QUESTION, _) => {
+            call.arguments.get("is_answer").and_then(Value::as_bool) == Some(true)
+        }
+        (CLOCK_TOOL, _) | (_, Some(ToolEffect::Speak | ToolEffect::End)) => false,
+        (_, Some(ToolEffect::Read)) => is_question(message),
+        _ => true,
     };
     successful_calls(since_message(request, message)).any(|(call, output)| {
         does(call) && !EMPTY_RESULT_PREFIXES.iter().any(|start| output.starts_with(start))
@@ -264,8 +269,12 @@ const fn is_unspaced(letter: char) -> bool {
 
 /// Whether a model has talked by a call since the message: then an empty answer may end its turn, at least
 /// after a restart.
-fn has_talked(request: &ModelRequest, message: &str) -> bool {
-    let talks = |call: &ToolCall| matches!(call.tool.as_str(), SEND_MESSAGE | RESOLVE_QUESTION);
+fn has_talked(
+    request: &ModelRequest,
+    message: &str,
+    effect: impl Fn(&str) -> Option<ToolEffect>,
+) -> bool {
+    let talks = |call: &ToolCall| effect(&call.tool) == Some(ToolEffect::Speak);
     successful_calls(since_message(request, message)).any(|(call, _)| talks(call))
 }
 

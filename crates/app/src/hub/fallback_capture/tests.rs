@@ -196,19 +196,22 @@ fn what_was_done_about_a_message_is_known_also_when_it_has_characters_that_nobod
         ],
         ..ModelRequest::default()
     };
-    let reads = |tool: &str| tool == "read_file";
+    let effect = |tool: &str| match tool {
+        "send_message" | RESOLVE_QUESTION => Some(ToolEffect::Speak),
+        _ => None,
+    };
     for message in ["remember milk", "remember\u{200B} milk"] {
-        assert!(has_acted(&request(&call), message, reads), "{message:?}");
+        assert!(has_acted(&request(&call), message, effect), "{message:?}");
         // The control: only talk.
         let talk = ToolCall { tool: "send_message".into(), ..call.clone() };
-        assert!(!has_acted(&request(&talk), message, reads), "{message:?}");
+        assert!(!has_acted(&request(&talk), message, effect), "{message:?}");
     }
     // A message that is no answer still has to be worked on.
     for is_answer in [true, false] {
         let arguments = json!({ "question_id": "q", "is_answer": is_answer });
         let settle = ToolCall { tool: RESOLVE_QUESTION.into(), arguments, ..call.clone() };
-        assert_eq!(has_acted(&request(&settle), "remember milk", reads), is_answer);
-        assert!(has_talked(&request(&settle), "remember milk"));
+        assert_eq!(has_acted(&request(&settle), "remember milk", effect), is_answer);
+        assert!(has_talked(&request(&settle), "remember milk", effect));
     }
 }
 
@@ -223,7 +226,7 @@ fn a_search_is_work_for_a_question_and_not_for_a_link_with_a_query() {
         let asked = user(ContentBlock::Text(message.to_owned()));
         let messages = vec![asked, calls, user(found.clone())];
         let request = ModelRequest { messages, ..ModelRequest::default() };
-        has_acted(&request, message, |tool| tool == "find_notes")
+        has_acted(&request, message, |tool| (tool == "find_notes").then_some(ToolEffect::Read))
     };
     for mark in QUESTION_MARKS {
         for message in [
