@@ -202,8 +202,12 @@ impl VaultSession {
 
     fn spawn_tasks(self: &Arc<Self>, receivers: assembly::SessionReceivers) {
         let (ended, endings) = mpsc::unbounded_channel();
-        let publisher =
-            EventPublisher::new(self.store.clone(), self.feed.clone(), self.context_uses.clone());
+        let publisher = EventPublisher::new(
+            self.store.clone(),
+            self.feed.clone(),
+            self.context_uses.clone(),
+            self.service.registry().talking_tools(),
+        );
         self.spawn(publisher.run(receivers.domain_events, ended));
         self.spawn(Arc::clone(self).run_turn_end_loop(endings));
         let (state, watched) = watch::channel(HubState::Off);

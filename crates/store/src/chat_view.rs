@@ -1,19 +1,16 @@
-//! Builds the chat of a conversation from its rows.
+//! Builds the chat of a conversation from its rows, by the rules of [`projection`].
 //!
-//! The ids of items follow from the rows, so that the items of a running turn and those that are
-//! read
-//! later are the same items: an answer has its message's id, [`sent_message_id`] and [`question_message_id`] give
-//! the others.
+//! The ids of items follow from the rows, so that the items of a running turn and those that are read later are the
+//! same items: an answer has its message's id, [`sent_message_id`] and [`question_message_id`] give the others.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use protocol::chat::conversation::{ChatItem, MessageVariant};
 use protocol::hub::approval::PendingApproval;
 use protocol::{
     CallId, Compaction, Conversation, ConversationId, Message, MessageId, MessagePart, OpenTurn,
-    Question, QuestionId, Role, Timestamp, TurnId, TurnStatus,
+    Question, Role, Speech, TurnId,
 };
-use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -28,6 +25,10 @@ use crate::turns::question::{self, QuestionRow};
 use crate::turns::tool_call::{self, CallRow};
 use crate::turns::turn::{self, TurnRow};
 use crate::{Store, StoreError};
+
+pub mod projection;
+
+pub use projection::{question_message_id, sent_message_id};
 
 /// All that is shown of a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,22 +48,25 @@ pub struct OpenedConversation {
 }
 
 impl Store {
-    /// All that is shown of a conversation, from one snapshot; `None` when it is not there.
+    /// All that is shown of a conversation, from one snapshot; `None` when it is not there. The calls of
+    /// `talking_tools` are shown by what they said.
     pub async fn open_conversation(
         &self,
         conversation: &ConversationId,
+        talking_tools: &BTreeSet<String>,
     ) -> Result<Option<OpenedConversation>, StoreError> {
-        read!(self, "read the conversation", |db| load(db, conversation))
+        read!(self, "read the conversation", |db| load(db, conversation, talking_tools))
     }
 
     /// All items of a conversation, oldest first; messages that are queued behind a running turn
-    /// come last.
+    /// come last. The calls of `talking_tools` are shown by what they said.
     pub async fn chat_items(
         &self,
         conversation: &ConversationId,
+        talking_tools: &BTreeSet<String>,
     ) -> Result<Vec<ChatItem>, StoreError> {
         let rows = read!(self, "read the conversation", |db| rows(db, conversation))?;
-        Ok(items(rows))
+        Ok(items(rows, talking_tools))
     }
 
     /// The turn of an answer, and all text for the user in it, by the id of any part of it in the
@@ -73,18 +77,6 @@ impl Store {
     ) -> Result<Option<(TurnId, String)>, StoreError> {
         read!(self, "read the answer", |db| find_answer(db, id))
     }
-}
-
-/// The id of the item for the text of a `send_message` call.
-#[must_use]
-pub fn sent_message_id(turn: &TurnId, call: &CallId) -> MessageId {
-    MessageId::from(format!("{turn}:{call}"))
-}
-
-/// The id of the item for a question.
-#[must_use]
-pub fn question_message_id(question: &QuestionId) -> MessageId {
-    MessageId::from(question.as_str())
 }
 
 /// All rows of one conversation, each list in its own order.
@@ -171,6 +163,7 @@ impl PackedConversation {
 async fn load(
     db: &mut SqliteConnection,
     id: &ConversationId,
+    talking_tools: &BTreeSet<String>,
 ) -> Result<Option<OpenedConversation>, Failure> {
     let query = concat!(
         "SELECT ",
@@ -193,7 +186,8 @@ async fn load(
     // The row says whether there are any.
     let changes = if row.waiting_notes > 0 { change_set::open(db, id).await? } else { None };
     let held = if row.held > 0 { approvals::of_conversation(db, id).await? } else { Vec::new() };
-    Ok(Some(OpenedConversation { row, items: items(rows), variants, question, changes, held }))
+    let items = items(rows, talking_tools);
+    Ok(Some(OpenedConversation { row, items, variants, question, changes, held }))
 }
 
 async fn find_answer(
@@ -213,22 +207,14 @@ async fn find_answer(
 }
 
 /// The texts of a model's message for the user, with the ids that the chat shows them with: its own words,
-/// then those of its `send_message` calls that were delivered and ask nothing.
+/// then the messages of its calls.
 fn spoken(message: &Message, results: &[MessagePart]) -> Vec<(MessageId, String)> {
     if message.role != Role::Assistant {
         return Vec::new();
     }
-    let is_delivered = |said: &CallId| {
-        results.iter().any(|part| match part {
-            MessagePart::Result { call, is_error, .. } => call == said && !is_error,
-            _ => false,
-        })
-    };
-    let said = message.parts.iter().filter_map(|part| match part {
-        MessagePart::Call { id, tool, arguments } if tool == "send_message" && is_delivered(id) => {
-            let asks = arguments.get("is_question").and_then(Value::as_bool).unwrap_or_default();
-            let words = arguments.get("message").and_then(Value::as_str).filter(|_| !asks)?;
-            Some((sent_message_id(&message.turn, id), words.to_owned()))
+    let said = results.iter().filter_map(|part| match part {
+        MessagePart::Result { call, speech: Some(Speech::Say { text }), .. } => {
+            Some((sent_message_id(&message.turn, call), text.clone()))
         }
         _ => None,
     });
@@ -250,7 +236,7 @@ async fn rows(
 
 /// Puts the rows in the order in which they are read. A decision stands before the first turn that
 /// was stored after it.
-fn items(rows: ConversationRows) -> Vec<ChatItem> {
+fn items(rows: ConversationRows, talking_tools: &BTreeSet<String>) -> Vec<ChatItem> {
     let asked = QuestionItems::new(&rows);
     let mut messages = group_by(rows.messages, |row| row.message.turn.clone());
     let mut calls = group_by(rows.calls, |row| row.message.clone());
@@ -264,7 +250,8 @@ fn items(rows: ConversationRows) -> Vec<ChatItem> {
         for MessageRow { message, cut } in messages.remove(&row.turn.turn).unwrap_or_default() {
             let (calls, at) = (calls.remove(&message.id).unwrap_or_default(), message.at);
             items.extend(from_message(&row.turn, message, cut));
-            items.extend(calls.into_iter().filter_map(|call| from_call(call, at, &asked)));
+            let asked = |call: &CallRow| asked.asked_by(call);
+            items.extend(projection::call_items(calls, at, talking_tools, asked));
         }
         let turn = row.turn.turn.clone();
         items.extend(from_end(row));
@@ -285,12 +272,8 @@ impl QuestionItems {
         }
         let asked = rows.questions.iter().map(|row| {
             let question = &row.question;
-            let item = ChatItem::Asked {
-                id: question_message_id(&question.id),
-                text: question.text.clone(),
-                answer: row.answered_by.as_ref().and_then(|turn| words.get(turn).cloned()),
-                withdrawn: row.withdrawn,
-            };
+            let answer = row.answered_by.as_ref().and_then(|turn| words.get(turn).cloned());
+            let item = projection::question_item(question, answer, row.withdrawn);
             ((question.turn.clone(), question.call.clone()), item)
         });
         Self(asked.collect())
@@ -302,76 +285,14 @@ impl QuestionItems {
 }
 
 fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<ChatItem> {
-    let text = message.text();
     match message.role {
-        Role::User if message.parts.contains(&MessagePart::Repeated) => None,
-        Role::User => Some(ChatItem::User {
-            id: message.id,
-            text,
-            origin: turn.origin,
-            at: message.at,
-            queued: turn.status == TurnStatus::Queued,
-        }),
-        Role::Assistant if text.is_empty() => None,
-        Role::Assistant => {
-            Some(ChatItem::Assistant { id: message.id, text, streaming: false, cut })
-        }
-    }
-}
-
-/// Talking is shown as talk, and only once it was delivered; every other call is a line.
-fn from_call(row: CallRow, at: Timestamp, asked: &QuestionItems) -> Option<ChatItem> {
-    match row.tool.as_str() {
-        // That the conversation ended is told by the reaction.
-        "end_conversation" if row.reactions.is_empty() => None,
-        "resolve_question" if !row.is_error => None,
-        "send_message" if row.output.is_none() => None,
-        "send_message" if !row.is_error => Some(
-            asked
-                .asked_by(&row)
-                .or_else(|| sent_message_item(&row))
-                .unwrap_or_else(|| call_item(row, at)),
-        ),
-        _ => Some(call_item(row, at)),
-    }
-}
-
-fn sent_message_item(row: &CallRow) -> Option<ChatItem> {
-    let text = row.arguments.get("message").and_then(Value::as_str)?;
-    Some(ChatItem::Assistant {
-        id: sent_message_id(&row.turn, &row.call),
-        text: text.to_owned(),
-        streaming: false,
-        cut: false,
-    })
-}
-
-fn call_item(row: CallRow, at: Timestamp) -> ChatItem {
-    ChatItem::Tool {
-        turn: row.turn,
-        call: row.call,
-        tool: row.tool,
-        at,
-        arguments: format!("{:#}", row.arguments),
-        output: row.output,
-        is_error: row.is_error,
-        reactions: row.reactions,
+        Role::User => projection::user_item(message, turn.origin, turn.status),
+        Role::Assistant => projection::answer_item(&message, cut),
     }
 }
 
 fn from_end(row: TurnRow) -> Option<ChatItem> {
-    match row.turn.status {
-        TurnStatus::Queued | TurnStatus::Running | TurnStatus::Done | TurnStatus::Asked => None,
-        status @ (TurnStatus::Limit
-        | TurnStatus::Cancelled
-        | TurnStatus::Failed
-        | TurnStatus::Interrupted) => Some(ChatItem::Ended {
-            turn: row.turn.turn,
-            status,
-            error: row.error,
-            offer: row.offer,
-        }),
-    }
+    projection::ended_item(row.turn.turn, row.turn.status, row.error, row.offer)
 }
 
 /// One at a time is shown: the next one takes its place, with its id.

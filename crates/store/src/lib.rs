@@ -51,4 +51,5 @@ pub use hub::outbox::{ExpiredNotification, ExpiredReplies, OutboxPush, OutboxRow
 pub use turns::compaction::CompactionRow;
 pub use turns::message::TurnTimes;
 pub use turns::question::AnswerableQuestion;
+pub use turns::tool_call::CallRow;
 pub use turns::turn::TurnChanges;

@@ -60,7 +60,8 @@ impl VaultSession {
         id: &ConversationId,
     ) -> Result<ConversationView, UserError> {
         let (seq, live) = self.feed.streaming_item(id);
-        let opened = self.store.open_conversation(id).await.map_err(store_error)?;
+        let talking_tools = self.service.registry().talking_tools();
+        let opened = self.store.open_conversation(id, &talking_tools).await.map_err(store_error)?;
         let opened =
             opened.ok_or_else(|| UserError::other("This conversation no longer exists."))?;
         let OpenedConversation { row, mut items, variants, question, changes, held } = opened;

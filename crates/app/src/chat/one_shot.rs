@@ -195,7 +195,9 @@ async fn run_one_shot(
     let all = ListApplied { conversation: Some(conversation.clone()), before: None };
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
-    let mut items = open.store.chat_items(&conversation).await.map_err(store_error)?;
+    let talking_tools = open.service.registry().talking_tools();
+    let stored = open.store.chat_items(&conversation, &talking_tools).await;
+    let mut items = stored.map_err(store_error)?;
     // The messages before are not repeated.
     if let Some(asked) = items.iter().rposition(|item| matches!(item, ChatItem::User { .. })) {
         items.drain(..=asked);

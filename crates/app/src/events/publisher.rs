@@ -1,14 +1,15 @@
 //! Turns what happened in a turn into what the window shows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use llm::ports::turn_policy::TurnEvent;
 use protocol::chat::conversation::ChatItem;
 use protocol::{
-    AppEvent, CallId, CallResult, ChangeSetId, ContextUse, ConversationId, Message, MessagePart,
-    OpenTurn, Question, Timestamp, TurnEnding, TurnId, TurnStatus, UserError,
+    AppEvent, CallResult, ChangeSetId, ContextUse, ConversationId, Message, OpenTurn, Question,
+    Timestamp, TurnEnding, TurnId, UserError,
 };
-use store::Store;
+use store::chat_view::projection;
+use store::{CallRow, Store};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{history, review};
@@ -49,21 +50,28 @@ pub(crate) struct EventPublisher {
     store: Store,
     feed: Feed,
     context_uses: ContextUses,
-    /// Calls of running turns that have no result yet.
-    running_calls: HashMap<(TurnId, CallId), RunningCall>,
+    talking_tools: BTreeSet<String>,
+    /// The last step of each running turn.
+    steps: HashMap<TurnId, RunningStep>,
 }
 
-/// A call that has no result yet.
-struct RunningCall {
-    tool: String,
-    arguments: serde_json::Value,
+/// The calls of an answer, as far as they have results.
+struct RunningStep {
     at: Timestamp,
+    calls: Vec<CallRow>,
+    /// Their items, as the window has them.
+    shown: Vec<ChatItem>,
 }
 
 impl EventPublisher {
-    /// A publisher that has told nothing yet.
-    pub(crate) fn new(store: Store, feed: Feed, context_uses: ContextUses) -> Self {
-        Self { store, feed, context_uses, running_calls: HashMap::new() }
+    /// A publisher that has told nothing yet. The calls of `talking_tools` are shown by what they said.
+    pub(crate) fn new(
+        store: Store,
+        feed: Feed,
+        context_uses: ContextUses,
+        talking_tools: BTreeSet<String>,
+    ) -> Self {
+        Self { store, feed, context_uses, talking_tools, steps: HashMap::new() }
     }
 
     /// Works until the senders are gone. Calls `ended` after each turn that ended.
@@ -139,7 +147,7 @@ impl EventPublisher {
                 Ok(())
             }
             TurnEvent::Answered(results) => {
-                self.on_results(&turn, &results);
+                self.on_results(&turn, &results, None);
                 Ok(())
             }
             TurnEvent::Ended(ending) => {
@@ -189,12 +197,9 @@ impl EventPublisher {
     /// The user's message in its current state: queued, or no longer.
     async fn publish_user_message(&self, turn: &OpenTurn) -> Result<(), UserError> {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
-        if let Some((message, status)) =
-            opening.filter(|(m, _)| !m.parts.contains(&MessagePart::Repeated))
-        {
-            let queued = status == TurnStatus::Queued;
-            self.publish_item(&turn.conversation, user_item(&message, turn, queued));
-        }
+        let item = opening
+            .and_then(|(message, status)| projection::user_item(message, turn.origin, status));
+        self.publish_items(&turn.conversation, item);
         Ok(())
     }
 
@@ -209,13 +214,8 @@ impl EventPublisher {
             return Ok(());
         }
         let answer = self.store.answer_of(&before.id).await.map_err(store_error)?;
-        let item = ChatItem::Asked {
-            id: store::chat_view::question_message_id(&before.id),
-            text: before.text.clone(),
-            withdrawn: answer.is_none(),
-            answer,
-        };
-        self.publish_item(conversation, item);
+        let withdrawn = answer.is_none();
+        self.publish_item(conversation, projection::question_item(before, answer, withdrawn));
         let conversation = conversation.clone();
         self.feed.publish(AppEvent::QuestionChanged { conversation, question });
         Ok(())
@@ -252,79 +252,66 @@ impl EventPublisher {
 
     fn on_step(&mut self, turn: &OpenTurn, message: &Message) {
         self.publish_answer(turn, message, false);
-        for part in &message.parts {
-            let MessagePart::Call { id, tool, arguments } = part else { continue };
-            let key = (turn.turn.clone(), id.clone());
-            let called =
-                RunningCall { tool: tool.clone(), arguments: arguments.clone(), at: message.at };
-            if !is_speech_tool(tool) {
-                self.publish_item(&turn.conversation, tool_item(turn, id, &called, None));
-            }
-            self.running_calls.insert(key, called);
-        }
+        let (calls, at) = (CallRow::of_message(message), message.at);
+        let step = RunningStep { at, calls, shown: Vec::new() };
+        self.steps.insert(turn.turn.clone(), step);
+        self.publish_calls(turn, None);
     }
 
-    fn on_results(&mut self, turn: &OpenTurn, results: &[CallResult]) {
+    /// Takes in results of the last step; `question` is what the turn ended with.
+    fn on_results(&mut self, turn: &OpenTurn, results: &[CallResult], question: Option<&Question>) {
+        let Some(step) = self.steps.get_mut(&turn.turn) else { return };
         for result in results {
-            let key = (turn.turn.clone(), result.call.clone());
-            let Some(called) = self.running_calls.remove(&key) else { continue };
-            let RunningCall { tool, arguments, .. } = &called;
-            let text = arguments.get("message").and_then(serde_json::Value::as_str);
-            let asks = arguments.get("is_question").and_then(serde_json::Value::as_bool);
-            match text {
-                Some(_) if tool == "send_message" && asks == Some(true) && !result.is_error => {}
-                Some(text) if tool == "send_message" && !result.is_error => {
-                    let id = store::chat_view::sent_message_id(&turn.turn, &result.call);
-                    let text = text.to_owned();
-                    self.publish_item(
-                        &turn.conversation,
-                        ChatItem::Assistant { id, text, streaming: false, cut: false },
-                    );
-                }
-                _ if is_speech_tool(tool) && !result.is_error && result.reactions.is_empty() => {}
-                _ => self.publish_item(
-                    &turn.conversation,
-                    tool_item(turn, &result.call, &called, Some(result)),
-                ),
+            if let Some(call) = step.calls.iter_mut().find(|call| call.call == result.call) {
+                call.add_result(result);
             }
         }
+        self.publish_calls(turn, question);
     }
 
     fn on_turn_ended(&mut self, turn: &OpenTurn, ending: &TurnEnding) {
-        self.on_results(turn, &ending.results);
+        self.on_results(turn, &ending.results, ending.question.as_ref());
+        self.steps.remove(&turn.turn);
         if let Some(message) = &ending.message {
             self.publish_answer(turn, message, ending.cut);
         }
         self.feed.end_stream(&turn.conversation);
         if let Some(question) = &ending.question {
-            let id = store::chat_view::question_message_id(&question.id);
-            let text = question.text.clone();
-            self.publish_item(
-                &turn.conversation,
-                ChatItem::Asked { id, text, answer: None, withdrawn: false },
-            );
             self.feed.publish(AppEvent::QuestionChanged {
                 conversation: turn.conversation.clone(),
                 question: Some(question.clone()),
             });
         }
-        if !matches!(ending.status, TurnStatus::Done | TurnStatus::Asked) {
-            let (turn_id, error) = (turn.turn.clone(), ending.error.clone());
-            let item = ChatItem::Ended { turn: turn_id, status: ending.status, error, offer: None };
-            self.publish_item(&turn.conversation, item);
-        }
+        let (id, error) = (turn.turn.clone(), ending.error.clone());
+        let end = projection::ended_item(id, ending.status, error, None);
+        self.publish_items(&turn.conversation, end);
     }
 
     fn publish_answer(&self, turn: &OpenTurn, message: &Message, cut: bool) {
-        let text = message.text();
         self.feed.end_stream(&turn.conversation);
-        if !text.trim().is_empty() {
-            let id = message.id.clone();
-            self.publish_item(
-                &turn.conversation,
-                ChatItem::Assistant { id, text, streaming: false, cut },
-            );
-        }
+        self.publish_items(&turn.conversation, projection::answer_item(message, cut));
+    }
+
+    /// The items of the last step's calls that are new or stand differently now.
+    fn publish_calls(&mut self, turn: &OpenTurn, question: Option<&Question>) {
+        let Some(step) = self.steps.get_mut(&turn.turn) else { return };
+        let asked = |call: &CallRow| {
+            let question = question.filter(|question| question.call == call.call)?;
+            Some(projection::question_item(question, None, false))
+        };
+        let calls = step.calls.clone();
+        let items = projection::call_items(calls, step.at, &self.talking_tools, asked);
+        let before = std::mem::replace(&mut step.shown, items.clone());
+        let changed = items.into_iter().filter(|item| !before.contains(item));
+        self.publish_items(&turn.conversation, changed);
+    }
+
+    fn publish_items(
+        &self,
+        conversation: &ConversationId,
+        items: impl IntoIterator<Item = ChatItem>,
+    ) {
+        items.into_iter().for_each(|item| self.publish_item(conversation, item));
     }
 
     fn publish_item(&self, conversation: &ConversationId, item: ChatItem) {
@@ -346,39 +333,6 @@ impl EventPublisher {
             self.feed.publish(AppEvent::ConversationChanged { conversation });
         }
         Ok(())
-    }
-}
-
-/// The user's message as an item of the chat.
-fn user_item(message: &Message, turn: &OpenTurn, queued: bool) -> ChatItem {
-    ChatItem::User {
-        id: message.id.clone(),
-        text: message.text(),
-        origin: turn.origin,
-        at: message.at,
-        queued,
-    }
-}
-
-fn is_speech_tool(tool: &str) -> bool {
-    matches!(tool, "send_message" | "end_conversation" | "resolve_question")
-}
-
-fn tool_item(
-    turn: &OpenTurn,
-    call: &CallId,
-    called: &RunningCall,
-    result: Option<&CallResult>,
-) -> ChatItem {
-    ChatItem::Tool {
-        turn: turn.turn.clone(),
-        call: call.clone(),
-        tool: called.tool.clone(),
-        at: called.at,
-        arguments: serde_json::to_string_pretty(&called.arguments).unwrap_or_default(),
-        output: result.map(|result| result.output.clone()),
-        is_error: result.is_some_and(|result| result.is_error),
-        reactions: result.map(|result| result.reactions.clone()).unwrap_or_default(),
     }
 }
 

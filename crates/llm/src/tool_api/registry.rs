@@ -1,5 +1,6 @@
 //! All tools there are: what a model is told about them, and how arguments reach them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -80,6 +81,15 @@ impl ToolRegistry {
     #[must_use]
     pub fn effect(&self, name: &str) -> Option<ToolEffect> {
         self.find(name).and_then(|tool| tool.effect)
+    }
+
+    /// The names of the tools that talk to the user or end the conversation.
+    #[must_use]
+    pub fn talking_tools(&self) -> BTreeSet<String> {
+        let talks = |tool: &&RegistryEntry| {
+            matches!(tool.effect, Some(ToolEffect::Speak | ToolEffect::End))
+        };
+        self.tools.iter().filter(talks).map(|tool| tool.spec.name.clone()).collect()
     }
 
     /// Whether the tool plans changes of notes.

@@ -1,12 +1,15 @@
 //! The chat, for rows of every kind.
 
 use proptest::prelude::*;
-use protocol::{
-    ErrorCode, MessagePart, NotePath, Origin, Question, Timestamp, ToolEvent, UserError,
-};
-use serde_json::json;
+use protocol::{ErrorCode, NotePath, Origin, Timestamp, ToolEvent, TurnStatus, UserError};
+use serde_json::{Value, json};
 
 use super::*;
+
+/// The items, where `say`, `end` and `resolve` are the tools that talk.
+fn items_of(rows: ConversationRows) -> Vec<ChatItem> {
+    items(rows, &["say", "end", "resolve"].map(str::to_owned).into())
+}
 
 fn turn(id: &str, status: TurnStatus, at: i64) -> TurnRow {
     let turn = OpenTurn {
@@ -45,6 +48,18 @@ fn call(message: &str, call: &str, tool: &str, arguments: Value) -> CallRow {
         speech: None,
         reactions: Vec::new(),
     }
+}
+
+/// A call that said this.
+fn said(call_id: &str, text: &str) -> CallRow {
+    let speech = Some(Speech::Say { text: text.into() });
+    CallRow { speech, ..call("a1", call_id, "say", json!({})) }
+}
+
+/// A call that asked this.
+fn asked(call_id: &str, text: &str) -> CallRow {
+    let speech = Some(Speech::Ask { text: text.into(), options: Vec::new() });
+    CallRow { speech, ..call("a1", call_id, "say", json!({})) }
 }
 
 fn question(call: &str) -> QuestionRow {
@@ -88,7 +103,7 @@ fn step(calls: Vec<CallRow>) -> ConversationRows {
 fn check_step(calls: Vec<CallRow>, after_the_text: &[ChatItem]) {
     let mut expected = vec![user("u1", "Please", false), assistant("a1", "Looking.")];
     expected.extend_from_slice(after_the_text);
-    assert_eq!(items(step(calls)), expected);
+    assert_eq!(items_of(step(calls)), expected);
 }
 
 #[test]
@@ -115,37 +130,54 @@ fn message_of_a_resumed_turn_is_shown_once() {
     let mut again = message("u2", "t1", Role::User, "Please");
     again.message.parts.insert(0, MessagePart::Repeated);
     rows.messages.push(again);
-    assert_eq!(items(rows), [user("u1", "Please", false), assistant("a1", "Looking.")]);
+    assert_eq!(items_of(rows), [user("u1", "Please", false), assistant("a1", "Looking.")]);
 }
 
 #[test]
-fn text_of_send_message_is_a_message() {
-    let said = call("a1", "c1", "send_message", json!({"message": "Found it."}));
-    check_step(vec![said], &[assistant("t1:c1", "Found it.")]);
+fn the_words_of_a_call_are_a_message() {
+    check_step(vec![said("c1", "Found it.")], &[assistant("t1:c1", "Found it.")]);
+}
+
+#[test]
+fn a_call_that_only_looks_like_a_message_is_none() {
+    let spelled = call("a1", "c1", "send_message", json!({"message": "Found it."}));
+    let shown = items_of(step(vec![spelled]));
+    assert!(matches!(shown.last(), Some(ChatItem::Tool { .. })), "{shown:?}");
+}
+
+#[test]
+fn a_call_that_talked_to_nobody_is_not_shown() {
+    check_step(vec![call("a1", "c1", "resolve", json!({}))], &[]);
 }
 
 #[test]
 fn undelivered_text_is_not_shown() {
-    let mut pending = call("a1", "c1", "send_message", json!({"message": "Found it."}));
-    pending.output = None;
-    check_step(vec![pending], &[]);
+    let pending = |id: &str, tool: &str| {
+        let row = call("a1", id, tool, json!({}));
+        CallRow { output: None, ..row }
+    };
+    check_step(vec![pending("c1", "say")], &[]);
+    // A later call does not run before it.
+    check_step(vec![pending("c1", "say"), pending("c2", "read_file")], &[]);
+    let shown = items_of(step(vec![pending("c1", "read_file"), pending("c2", "say")]));
+    assert!(matches!(shown.last(), Some(ChatItem::Tool { output: None, .. })), "{shown:?}");
 }
 
 #[test]
 fn refused_text_is_a_failed_line() {
-    let mut refused = call("a1", "c1", "send_message", json!({"message": "Two?"}));
-    refused.is_error = true;
-    let shown = items(step(vec![refused]));
+    let refused = CallRow { is_error: true, ..call("a1", "c1", "say", json!({})) };
+    let shown = items_of(step(vec![refused]));
     assert!(matches!(shown.last(), Some(ChatItem::Tool { is_error: true, .. })), "{shown:?}");
 }
 
 #[test]
 fn ending_the_conversation_is_told_once_it_has_ended() {
-    let mut end = call("a1", "c1", "end_conversation", json!({}));
-    check_step(vec![end.clone()], &[]);
+    let mut end = call("a1", "c1", "end", json!({}));
+    check_step(vec![CallRow { output: None, ..end.clone() }], &[]);
+    end.speech = Some(Speech::End { reason: Some("done".into()) });
     let reaction = ToolEvent::ConversationEnded { reason: Some("done".into()) };
     end.reactions = vec![reaction.clone()];
-    let shown = items(step(vec![end]));
+    let shown = items_of(step(vec![end]));
     let told = |item: &ChatItem| match item {
         ChatItem::Tool { reactions, .. } => *reactions == [reaction.clone()],
         _ => false,
@@ -155,8 +187,7 @@ fn ending_the_conversation_is_told_once_it_has_ended() {
 
 #[test]
 fn a_question_is_shown_where_it_was_asked_with_its_answer() {
-    let arguments = json!({"message": "Which one?", "is_question": true});
-    let mut rows = step(vec![call("a1", "c1", "send_message", arguments)]);
+    let mut rows = step(vec![asked("c1", "Which one?")]);
     rows.turns = vec![turn("t1", TurnStatus::Asked, 1), turn("t2", TurnStatus::Done, 5)];
     rows.messages.push(message("u2", "t2", Role::User, "The second"));
     rows.questions = vec![QuestionRow { answered_by: Some("t2".into()), ..question("c1") }];
@@ -167,7 +198,7 @@ fn a_question_is_shown_where_it_was_asked_with_its_answer() {
         withdrawn: false,
     };
     assert_eq!(
-        items(rows),
+        items_of(rows),
         [
             user("u1", "Please", false),
             assistant("a1", "Looking."),
@@ -179,9 +210,9 @@ fn a_question_is_shown_where_it_was_asked_with_its_answer() {
 
 #[test]
 fn a_withdrawn_question_says_so() {
-    let mut rows = step(vec![call("a1", "c1", "send_message", json!({"message": "Which one?"}))]);
+    let mut rows = step(vec![asked("c1", "Which one?")]);
     rows.questions = vec![QuestionRow { withdrawn: true, ..question("c1") }];
-    let shown = items(rows);
+    let shown = items_of(rows);
     assert!(
         matches!(shown.last(), Some(ChatItem::Asked { withdrawn: true, answer: None, .. })),
         "{shown:?}"
@@ -194,7 +225,7 @@ fn only_an_end_without_an_answer_is_shown() {
     for status in [Queued, Running, Done, Asked, Limit, Cancelled, Failed, Interrupted] {
         let error = Some(UserError::new(ErrorCode::Network, "Cannot reach it"));
         let row = TurnRow { error: error.clone(), ..turn("t1", status, 1) };
-        let shown = items(ConversationRows { turns: vec![row], ..ConversationRows::default() });
+        let shown = items_of(ConversationRows { turns: vec![row], ..ConversationRows::default() });
         let expected = match status {
             Queued | Running | Done | Asked => Vec::new(),
             _ => vec![ChatItem::Ended { turn: "t1".into(), status, error, offer: None }],
@@ -213,7 +244,7 @@ fn queued_messages_are_marked() {
         ],
         ..ConversationRows::default()
     };
-    assert_eq!(items(rows), [user("u1", "First", false), user("u2", "Second", true)]);
+    assert_eq!(items_of(rows), [user("u1", "First", false), user("u2", "Second", true)]);
 }
 
 #[test]
@@ -223,7 +254,7 @@ fn interrupted_answers_are_marked_and_empty_ones_are_not_shown() {
     rows.messages.push(MessageRow { cut: true, ..message("a3", "t1", Role::Assistant, "Half a") });
     let cut =
         ChatItem::Assistant { id: "a3".into(), text: "Half a".into(), streaming: false, cut: true };
-    assert_eq!(items(rows), [user("u1", "Please", false), assistant("a1", "Looking."), cut]);
+    assert_eq!(items_of(rows), [user("u1", "Please", false), assistant("a1", "Looking."), cut]);
 }
 
 #[test]
@@ -232,7 +263,7 @@ fn the_context_block_is_not_shown() {
     if let Some(row) = rows.messages.first_mut() {
         row.message.parts.insert(0, MessagePart::Context { text: "It is Saturday.".into() });
     }
-    assert_eq!(items(rows).first(), Some(&user("u1", "Please", false)));
+    assert_eq!(items_of(rows).first(), Some(&user("u1", "Please", false)));
 }
 
 #[test]
@@ -258,7 +289,7 @@ fn a_decision_is_shown_between_its_turns() {
             decisions: vec![decision.clone()],
             ..ConversationRows::default()
         };
-        let shown = items(rows);
+        let shown = items_of(rows);
         let found = shown.iter().position(|item| matches!(item, ChatItem::Decision { .. }));
         assert_eq!(found, Some(place), "for a second turn at {second_turn_at}");
     }
@@ -275,11 +306,12 @@ fn any_status() -> impl Strategy<Value = TurnStatus> {
     ])
 }
 
-/// Turns with steps, each step with calls of any tool, and decisions at any time.
+/// Turns with steps, each step with calls of any tool, of which the first ones have results; decisions at any
+/// time.
 fn any_rows() -> impl Strategy<Value = ConversationRows> {
-    let tool = prop::sample::select(vec!["read_file", "send_message", "end_conversation"]);
-    let calls = prop::collection::vec((tool, any::<bool>(), any::<bool>()), 0..3);
-    let steps = prop::collection::vec(calls, 0..3);
+    let tool = prop::sample::select(vec!["read_file", "say", "end"]);
+    let calls = prop::collection::vec((tool, any::<bool>()), 0..3);
+    let steps = prop::collection::vec((calls, 0..4_usize), 0..3);
     let turns = prop::collection::vec((any_status(), 0_i64..20, steps), 0..5);
     (turns, prop::collection::vec(0_i64..25, 0..4)).prop_map(|(turns, mut times)| {
         let mut rows = ConversationRows::default();
@@ -287,15 +319,17 @@ fn any_rows() -> impl Strategy<Value = ConversationRows> {
             let id = format!("t{t}");
             rows.turns.push(turn(&id, status, at));
             rows.messages.push(message(&format!("u{t}"), &id, Role::User, "words"));
-            for (s, calls) in steps.into_iter().enumerate() {
+            for (s, (calls, results)) in steps.into_iter().enumerate() {
                 let step = format!("a{t}.{s}");
                 rows.messages.push(message(&step, &id, Role::Assistant, "words"));
-                for (c, (tool, answered, is_error)) in calls.into_iter().enumerate() {
-                    let mut row =
-                        call(&step, &format!("{s}.{c}"), tool, json!({"message": "said"}));
+                for (c, (tool, is_error)) in calls.into_iter().enumerate() {
+                    let has_result = c < results;
+                    let says = tool == "say" && has_result && !is_error;
+                    let mut row = call(&step, &format!("{s}.{c}"), tool, json!({}));
                     row.turn = id.as_str().into();
-                    row.is_error = answered && is_error;
-                    row.output = answered.then(|| "ok".into());
+                    row.is_error = has_result && is_error;
+                    row.output = has_result.then(|| "ok".into());
+                    row.speech = says.then(|| Speech::Say { text: "said".into() });
                     rows.calls.push(row);
                 }
             }
@@ -329,6 +363,13 @@ fn name(item: &ChatItem) -> String {
     }
 }
 
+/// How many reads of an answer are lines: all but those that wait for a call that talks.
+fn shown_reads(rows: &ConversationRows, message: &MessageId) -> usize {
+    let calls = rows.calls.iter().filter(|row| row.message == *message);
+    let shown = calls.take_while(|row| row.tool == "read_file" || row.output.is_some());
+    shown.filter(|row| row.tool == "read_file").count()
+}
+
 proptest! {
     #[test]
     fn nothing_is_lost_doubled_or_out_of_order(rows in any_rows()) {
@@ -336,10 +377,11 @@ proptest! {
             rows.turns.iter().map(|row| row.turn.turn.as_str().replace('t', "u")).collect();
         let words: Vec<String> =
             rows.messages.iter().map(|row| row.message.id.to_string()).collect();
-        let lines = rows.calls.iter().filter(|row| row.tool == "read_file").count();
+        let reads = |row: &MessageRow| shown_reads(&rows, &row.message.id);
+        let lines: usize = rows.messages.iter().map(reads).sum();
         let decisions: Vec<String> = rows.decisions.iter().map(|row| row.id.to_string()).collect();
 
-        let shown = items(rows);
+        let shown = items_of(rows);
         let names: Vec<String> = shown.iter().map(name).collect();
         let only = |wanted: &[String]| -> Vec<String> {
             names.iter().filter(|name| wanted.contains(name)).cloned().collect()

@@ -114,8 +114,8 @@ async fn list(store: &Store) {
 async fn open(store: &Store) {
     let (id, turn) = (ConversationId::from("c"), TurnId::from("t"));
     store.conversation(&id).await.expect("read");
-    store.chat_items(&id).await.expect("read");
-    store.open_conversation(&id).await.expect("read");
+    store.chat_items(&id, &BTreeSet::new()).await.expect("read");
+    store.open_conversation(&id, &BTreeSet::new()).await.expect("read");
     store.variants(&id).await.expect("read");
     store.question(&id).await.expect("read");
     store.open_change_set(&id).await.expect("read");

@@ -127,16 +127,57 @@ async fn select_call_paths(
 
 /// A call as the chat shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CallRow {
-    pub(crate) message: MessageId,
-    pub(crate) turn: TurnId,
-    pub(crate) call: CallId,
-    pub(crate) tool: String,
-    pub(crate) arguments: Value,
-    pub(crate) output: Option<String>,
-    pub(crate) is_error: bool,
-    pub(crate) speech: Option<Speech>,
-    pub(crate) reactions: Vec<ToolEvent>,
+pub struct CallRow {
+    /// The message that called.
+    pub message: MessageId,
+    /// The turn of that message.
+    pub turn: TurnId,
+    /// The model's id for the call; unique within the turn.
+    pub call: CallId,
+    /// The tool, as the model spelled it.
+    pub tool: String,
+    /// A JSON object.
+    pub arguments: Value,
+    /// The result for the model; `None` while the call has none.
+    pub output: Option<String>,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// The words for the user, if it talked and did not fail.
+    pub speech: Option<Speech>,
+    /// The events of the tool for the window.
+    pub reactions: Vec<ToolEvent>,
+}
+
+impl CallRow {
+    /// The calls of a message, in call order and without results.
+    #[must_use]
+    pub fn of_message(message: &Message) -> Vec<Self> {
+        let row = |part: &MessagePart| match part {
+            MessagePart::Call { id, tool, arguments } => Some(Self {
+                message: message.id.clone(),
+                turn: message.turn.clone(),
+                call: id.clone(),
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+                output: None,
+                is_error: false,
+                speech: None,
+                reactions: Vec::new(),
+            }),
+            _ => None,
+        };
+        message.parts.iter().filter_map(row).collect()
+    }
+
+    /// Takes in a result, as [`Store::store_results`] stores it: the first one stands.
+    pub fn add_result(&mut self, result: &CallResult) {
+        if self.output.is_none() {
+            self.output = Some(result.output.clone());
+            self.is_error = result.is_error;
+            self.speech.clone_from(&result.speech);
+            self.reactions.clone_from(&result.reactions);
+        }
+    }
 }
 
 /// Stores the calls of an assistant's message, without results.

@@ -267,7 +267,7 @@ async fn a_decision_is_stored_reported_once_and_shown() {
         []
     );
     assert_eq!(story.store.decisions(&conversation_id()).await.expect("read"), untold);
-    let items = story.store.chat_items(&conversation_id()).await.expect("read");
+    let items = story.items().await;
     assert!(
         matches!(items.last(), Some(protocol::chat::conversation::ChatItem::Decision { id, .. }) if *id == untold[0].id),
         "{items:?}"

@@ -7,6 +7,8 @@ pub(crate) mod message_queue;
 pub(crate) mod questions;
 pub(crate) mod titles;
 
+use std::collections::BTreeSet;
+
 use protocol::chat::conversation_list::ArchiveState;
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use serde_json::json;
@@ -131,7 +133,8 @@ async fn an_unlisted_conversation_works_and_is_never_listed() {
     new.message.conversation = id.clone();
     story.store.submit_turn(&new).await.expect("stored");
     story.store.set_state(&id, ConversationState::Ended).await.expect("ended");
-    assert_eq!(story.store.chat_items(&id).await.expect("read").len(), 1);
+    let items = story.store.chat_items(&id, &BTreeSet::new()).await.expect("read");
+    assert_eq!(items.len(), 1);
     assert_eq!(ids(&listed(&story, 10).await), ["c"]);
     assert_eq!(story.store.ended_conversations(10, None).await.expect("read"), []);
 }

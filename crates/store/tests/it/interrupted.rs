@@ -20,7 +20,7 @@ async fn interrupted_turn() -> TestConversation {
 }
 
 async fn offered(conversation: &TestConversation) -> Option<Interruption> {
-    let items = conversation.store.chat_items(&conversation_id()).await.expect("read");
+    let items = conversation.items().await;
     items.into_iter().find_map(|item| match item {
         ChatItem::Ended { offer, .. } => offer,
         _ => None,

@@ -1,7 +1,9 @@
 //! A conversation in a store of its own, and short helpers for its events.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use protocol::chat::conversation::ChatItem;
 use protocol::{
     CallResult, Change, ContentHash, ConversationId, Message, MessagePart, NewTurn, NotePath,
     Origin, Question, QuestionId, Role, Speech, Timestamp, TokenUsage, TurnEnding, TurnId,
@@ -64,6 +66,11 @@ impl TestConversation {
         self.store.close().await;
         let store = Store::open(&self.folder.path().join("vault.db")).await.expect("a store");
         Self { store, folder: self.folder }
+    }
+
+    /// The items of the chat.
+    pub(crate) async fn items(&self) -> Vec<ChatItem> {
+        self.store.chat_items(&conversation_id(), &BTreeSet::new()).await.expect("read")
     }
 
     /// The user says something in the window: turn `id`, queued.

@@ -240,7 +240,7 @@ async fn a_queued_turn_that_is_cancelled_keeps_its_place() {
     story.ends("t1", &ending(TurnStatus::Cancelled, 2)).await;
     story.says("t2", "Hello", 3).await;
     story.begins().await;
-    let items = story.store.chat_items(&conversation_id()).await.expect("read");
+    let items = story.items().await;
     let cancelled = ChatItem::Ended {
         turn: "t1".into(),
         status: TurnStatus::Cancelled,
@@ -318,7 +318,7 @@ async fn the_chat_reads_as_it_was_told() {
         is_error: false,
         reactions: looked.reactions,
     };
-    let items = story.store.chat_items(&conversation_id()).await.expect("read");
+    let items = story.items().await;
     assert_eq!(
         items,
         [

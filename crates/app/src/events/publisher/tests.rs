@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use protocol::{MessageId, NewTurn, Origin, Role, Timestamp};
+use protocol::{MessageId, MessagePart, NewTurn, Origin, Role, Timestamp};
 
 use super::*;
 
@@ -33,7 +33,7 @@ async fn told(store: &Store, news: Vec<DomainEvent>) -> Vec<bool> {
     let ((sender, receiver), (ended, _)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
     news.into_iter().for_each(|news| sender.send(news).expect("it is heard"));
     drop(sender);
-    EventPublisher::new(store.clone(), feed.clone(), ContextUses::default())
+    EventPublisher::new(store.clone(), feed.clone(), ContextUses::default(), BTreeSet::new())
         .run(receiver, ended)
         .await;
     feed.flush();

@@ -33,7 +33,7 @@ async fn heard(conversation: &TestConversation, turn: &str) -> Vec<String> {
 }
 
 async fn shown(conversation: &TestConversation) -> Vec<String> {
-    let items = conversation.store.chat_items(&conversation_id()).await.expect("read");
+    let items = conversation.items().await;
     let words = items.into_iter().filter_map(|item| match item {
         ChatItem::User { text, .. } => Some(text),
         _ => None,

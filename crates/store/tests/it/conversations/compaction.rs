@@ -85,7 +85,7 @@ async fn a_branch_that_forked_earlier_knows_nothing_of_it() {
         story.begins().await;
         story.ends(fork, &ending(TurnStatus::Done, 201)).await;
         assert_eq!(heard(&story, fork).await.0.is_some(), told, "{fork}");
-        let items = story.store.chat_items(&conversation_id()).await.expect("read");
+        let items = story.items().await;
         let line = items.iter().any(|item| matches!(item, ChatItem::Summary { .. }));
         assert_eq!(line, told, "{fork}");
     }
@@ -118,7 +118,7 @@ async fn it_stands_in_the_chat_where_the_earlier_messages_end() {
     let story = nine_answered_turns().await;
     store_summary(&story, "t9", "t2").await;
     store_summary(&story, "t9", "t3").await;
-    let items = story.store.chat_items(&conversation_id()).await.expect("read");
+    let items = story.items().await;
     let at =
         items.iter().position(|item| matches!(item, ChatItem::Summary { .. })).expect("a line");
     assert!(matches!(&items[at], ChatItem::Summary { text, .. } if text == "<until t3>"));

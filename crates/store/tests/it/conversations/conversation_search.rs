@@ -134,7 +134,7 @@ async fn what_was_found_in_another_branch_is_shown_with_it() {
     story.begins().await;
     story.ends("t3", &ending(TurnStatus::Cancelled, 4)).await;
     let shown = async || -> Vec<String> {
-        let items = story.store.chat_items(&conversation_id()).await.expect("read");
+        let items = story.items().await;
         let words = items.into_iter().filter_map(|item| match item {
             protocol::chat::conversation::ChatItem::User { text, .. } => Some(text),
             _ => None,

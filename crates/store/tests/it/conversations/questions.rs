@@ -1,5 +1,7 @@
 //! Questions: they wait for as long as it takes, and have one answer.
 
+use std::collections::BTreeSet;
+
 use protocol::chat::conversation::ChatItem;
 use protocol::{Message, Origin, TurnStatus};
 use serde_json::json;
@@ -110,7 +112,7 @@ async fn a_new_request_from_the_window_withdraws_the_question() {
     assert_eq!(story.store.answer_of(&question_of("t1")).await.expect("read"), None);
     let late = story.store.submit_turn(&answer("t3", "t1", "The old one", 7)).await;
     assert!(matches!(late, Err(StoreError::Withdrawn)));
-    let items = story.store.chat_items(&conversation_id()).await.expect("read");
+    let items = story.items().await;
     let withdrawn = ChatItem::Asked {
         id: question_of("t1").as_str().into(),
         text: "Which one?".into(),
@@ -177,23 +179,25 @@ async fn an_answer_to_no_question_is_refused() {
 #[tokio::test]
 async fn a_conversation_is_opened_as_its_parts_tell_it_one_by_one() {
     let story = TestConversation::begin().await;
-    let missing = story.store.open_conversation(&"nowhere".into()).await.expect("read");
+    let no_tools = BTreeSet::new();
+    let missing = story.store.open_conversation(&"nowhere".into(), &no_tools).await.expect("read");
     assert_eq!(missing, None);
     story.says("t1", "Paint it", 1).await;
     story.begins().await;
     story.steps("t1", "s1", &[("c1", "read_file", json!({ "path": "Boat.md", "n": 1.50 }))]).await;
     story.asks("t1", "Which one?", 2).await;
     let store = &story.store;
-    let opened = store.open_conversation(&conversation_id()).await.expect("read").expect("there");
+    let opened = store.open_conversation(&conversation_id(), &no_tools).await.expect("read");
+    let opened = opened.expect("there");
     assert_eq!(Some(opened.row), store.conversation(&conversation_id()).await.expect("read"));
-    assert_eq!(opened.items, store.chat_items(&conversation_id()).await.expect("read"));
+    assert_eq!(opened.items, story.items().await);
     assert!(opened.items.len() > 2, "{:?}", opened.items);
     assert_eq!(opened.question, store.question(&conversation_id()).await.expect("read"));
     assert!(opened.question.is_some());
     assert_eq!(opened.variants, store.variants(&conversation_id()).await.expect("read"));
     assert_eq!(opened.changes, store.open_change_set(&conversation_id()).await.expect("read"));
     story.says("t2", "Something else", 3).await;
-    let opened =
-        story.store.open_conversation(&conversation_id()).await.expect("read").expect("there");
+    let opened = store.open_conversation(&conversation_id(), &no_tools).await.expect("read");
+    let opened = opened.expect("there");
     assert_eq!(opened.question, None, "it was withdrawn");
 }
