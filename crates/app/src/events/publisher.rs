@@ -337,4 +337,6 @@ impl EventPublisher {
 }
 
 #[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod tests;
