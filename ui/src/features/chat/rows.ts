@@ -103,7 +103,6 @@ export function lastDay(items: readonly ChatItem[]): string {
 }
 
 function pushCall(drawn: Row[], call: ToolItem, options: RowOptions): void {
-  if (isQuestion(call)) return;
   const key = itemKey(call);
   const last = drawn.at(-1);
   const own = isBuiltinCall(call.call);
@@ -134,13 +133,6 @@ function pushItem(drawn: Row[], item: Exclude<ChatItem, ToolItem>, ours: boolean
     if (calls.length > 0) drawn.pop();
     drawn.push({ kind: 'command', key: row.key, calls, reply: item });
   } else drawn.push(row);
-}
-
-/** A question has its own place in the chat; the call that asked it would say it twice. */
-function isQuestion(call: ToolItem): boolean {
-  return (
-    !call.isError && call.tool === 'send_message' && /"is_question":\s*true/.test(call.arguments)
-  );
 }
 
 /** The open question is a card at the end, and a turn that went well ends without a word. */

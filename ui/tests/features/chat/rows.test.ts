@@ -340,7 +340,6 @@ describe('the rows of a chat', () => {
         { type: 'ended', turn: 't', status: 'done', error: null, offer: null },
         answered('1', ''),
         { type: 'asked', id: 'q', text: 'Which?', answer: null, withdrawn: false },
-        tool({ tool: 'send_message', arguments: '{"is_question": true}' }),
       ]),
     ).toEqual([]);
   });
