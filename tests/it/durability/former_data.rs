@@ -139,6 +139,11 @@ async fn data_of_the_version_before_open_and_go_on() {
     running.app.wait_until_idle(&asked.id).await.expect("idle");
     let items = running.view(&asked.id).await.items;
     assert_eq!(items.iter().filter_map(answers).collect::<Vec<_>>(), ["To the trips."]);
+    let questions = items.iter().filter_map(|item| match item {
+        ChatItem::Asked { text, answer, .. } => Some((text.as_str(), answer.as_deref())),
+        _ => None,
+    });
+    assert_eq!(questions.collect::<Vec<_>>(), [("Where to?", Some("Trips"))]);
     let failed =
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Failed, .. });
     assert!(!items.iter().any(failed), "{items:?}");
