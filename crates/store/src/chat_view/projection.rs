@@ -43,8 +43,8 @@ pub fn answer_item(message: &Message, cut: bool) -> Option<ChatItem> {
 
 /// The calls of one answer, in call order, which were made at `at`. `asked` knows the question of a call.
 ///
-/// A call is a line. One that talked is what it said instead, once it was delivered: until then neither it is shown
-/// nor a later call, as that runs only behind it. So an item that is shown stays where it is when results come.
+/// A call is a line. One that talked is its speech instead, once that was delivered: until then neither it nor a later
+/// call is shown, as that runs only behind it. So an item that is shown stays where it is when results come.
 #[must_use]
 pub fn call_items(
     calls: Vec<CallRow>,
@@ -53,14 +53,16 @@ pub fn call_items(
     asked: impl Fn(&CallRow) -> Option<ChatItem>,
 ) -> Vec<ChatItem> {
     let mut is_held_up = false;
-    let item = |call: CallRow| {
+    let item = |mut call: CallRow| {
         let talks = talking_tools.contains(&call.tool);
         if call.output.is_none() {
             is_held_up |= talks;
             return (!is_held_up).then(|| line(call, at));
         }
-        match &call.speech {
-            _ if call.is_error => Some(line(call, at)),
+        if call.is_error {
+            return Some(line(call, at));
+        }
+        match call.speech.take() {
             Some(Speech::Say { text }) => Some(sent_message_item(&call, text)),
             Some(Speech::Ask { text, .. }) => {
                 Some(asked(&call).unwrap_or_else(|| sent_message_item(&call, text)))
@@ -97,8 +99,8 @@ pub fn ended_item(
     }
 }
 
-fn sent_message_item(call: &CallRow, text: &str) -> ChatItem {
-    let (id, text) = (sent_message_id(&call.turn, &call.call), text.to_owned());
+fn sent_message_item(call: &CallRow, text: String) -> ChatItem {
+    let id = sent_message_id(&call.turn, &call.call);
     ChatItem::Assistant { id, text, streaming: false, cut: false }
 }
 
