@@ -107,15 +107,17 @@ fn changes_in_folders_without_a_watch_are_found_in_a_round_until_there_is_one() 
 #[test]
 fn files_of_a_folder_without_a_watch_are_reported_when_its_parent_reports_its_removal() {
     let WatchThreadFixture { _all, mut thread, receiver } = fixture();
-    let folder = _all.path().join("three");
-    std::fs::write(folder.join("a.md"), "1").unwrap();
+    for name in ["one", "two", "three"] {
+        std::fs::write(_all.path().join(name).join("a.md"), "1").unwrap();
+    }
     thread.watcher = Some(Box::new(LimitedWatcher(2)));
     thread.watch_all();
     thread.files.clear();
-    std::fs::remove_dir_all(folder).unwrap();
-    thread.handle_event(WatchEvent::FolderRemoved(NotePath::parse("three").unwrap()));
+    let folder = thread.polled.folders().into_iter().flatten().next().unwrap();
+    std::fs::remove_dir_all(_all.path().join(folder.as_str())).unwrap();
+    thread.handle_event(WatchEvent::FolderRemoved(folder.clone()));
     let files: Vec<_> = thread.files.iter().map(NotePath::as_str).collect();
-    assert_eq!(files, ["three/a.md"]);
+    assert_eq!(files, [format!("{folder}/a.md")]);
     assert_eq!(thread.polled.folders().len(), 1, "the other one stays in the rounds");
     drop(receiver);
 }
