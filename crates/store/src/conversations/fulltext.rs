@@ -262,7 +262,7 @@ macro_rules! ended_columns {
             branch::is_shown!("l.id", "p.turn"),
             " ORDER BY p.number LIMIT 1),
              ''
-         ) AS words, c.named_by, c.told_until "
+         ) AS words, c.named_by, c.named_by = 'model' AS titled_by_model, c.told_until "
         )
     };
 }
