@@ -1,6 +1,7 @@
 //! Gives a running local hub a text, and hears what becomes of it.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use hub::Token;
@@ -9,6 +10,7 @@ use hub::wire::FRAME_MAX;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
@@ -17,6 +19,9 @@ use crate::handshake::SEND_PATH;
 
 /// The largest report, in bytes: it repeats the words of one frame of a client and adds a few.
 const REPORT_MAX: usize = 2 * FRAME_MAX;
+
+/// The time for the handshake, and for each report: the hub itself waits 30 s for a client.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How the user entered the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,6 +57,11 @@ pub enum SendProblem {
     /// It is no local hub, or it ended.
     #[error("The server at {0} isn’t a local hub, or it was closed. Start it again.")]
     Lost(SocketAddr),
+    /// It does not report the fate of the text.
+    #[error(
+        "The hub at {0} doesn’t say whether a client took the message. Look there before you send it again."
+    )]
+    Silent(SocketAddr),
 }
 
 /// The one message of a sender.
@@ -77,7 +87,8 @@ pub async fn send(
     let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
     // The only frame is small: waiting to fill a packet would only delay it.
     stream.set_nodelay(true).map_err(|_| lost())?;
-    let upgraded = client_async_with_config(request, stream, Some(socket_config(REPORT_MAX))).await;
+    let upgrade = client_async_with_config(request, stream, Some(socket_config(REPORT_MAX)));
+    let upgraded = timeout(REPORT_TIMEOUT, upgrade).await.map_err(|_| lost())?;
     let (mut socket, _) = upgraded.map_err(|error| match error {
         SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
             SendProblem::Refused(address)
@@ -86,7 +97,8 @@ pub async fn send(
     })?;
     let outgoing = SendRequest { text: text.into(), input_method: how };
     let frame = serde_json::to_string(&outgoing).map_err(|_| lost())?;
-    socket.send(Message::text(frame)).await.map_err(|_| lost())?;
+    let sent = timeout(REPORT_TIMEOUT, socket.send(Message::text(frame))).await;
+    sent.map_err(|_| lost())?.map_err(|_| lost())?;
     Ok(DeliveryReports { socket, address, wait: reports, over: false })
 }
 
@@ -100,10 +112,21 @@ pub struct DeliveryReports {
 }
 
 impl DeliveryReports {
-    /// The next report; `None` when there is no more to wait for. Cancel-safe.
+    /// The next report; `None` when there is no more to wait for. [`SendProblem::Silent`] if the hub reports nothing for
+    /// a minute, unless responses are wanted, which may take any time. Cancel-safe.
     pub async fn next(&mut self) -> Option<Result<DeliveryReport, SendProblem>> {
+        // Pings are no reports and prolong nothing.
+        let deadline = Instant::now() + REPORT_TIMEOUT;
         while !self.over {
-            match self.socket.next().await {
+            let frame = match self.wait {
+                ReportsWanted::Responses => Ok(self.socket.next().await),
+                _ => timeout_at(deadline, self.socket.next()).await,
+            };
+            let Ok(frame) = frame else {
+                self.over = true;
+                return Some(Err(SendProblem::Silent(self.address)));
+            };
+            match frame {
                 Some(Ok(Message::Text(text))) => {
                     let Ok(report) = serde_json::from_str::<DeliveryReport>(&text) else {
                         continue;
@@ -125,7 +148,9 @@ impl DeliveryReports {
         match report {
             DeliveryReport::Undelivered { .. } => true,
             DeliveryReport::Delivered { .. } => self.wait == ReportsWanted::Delivery,
-            DeliveryReport::Acked { .. } => self.wait == ReportsWanted::Acceptance,
+            DeliveryReport::Acked { .. } | DeliveryReport::Notified { .. } => {
+                self.wait == ReportsWanted::Acceptance
+            }
             _ => false,
         }
     }

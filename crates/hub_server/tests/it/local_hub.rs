@@ -191,7 +191,7 @@ async fn a_sender_that_waits_for_acceptance_hears_until_a_client_takes_the_text_
     link.wait_for_state(HubState::Online).await;
     let (how, wait) = (InputMethod::Text, ReportsWanted::Acceptance);
     for is_taken in [true, false] {
-        let mut reports = hub::local::send(hub.address, None, "hi", how, wait).await.unwrap();
+        let mut reports = hub_server::send(hub.address, None, "hi", how, wait).await.unwrap();
         let hub::IncomingMessage { id: message_id, hub: address, .. } = link.message().await;
         let response = match is_taken {
             true => hub::HubResponse::Ack { message_id },
