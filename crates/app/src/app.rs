@@ -9,8 +9,8 @@ use protocol::chat::conversation_list::ConversationPage;
 use protocol::chat::cost::{MonthCost, TurnCost};
 use protocol::request::{DecideReview, NoteContent, SendMessageRequest};
 use protocol::{
-    AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NotePath, ProviderKind, UserError,
-    VaultId,
+    AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NoteOpener, NotePath, ProviderKind,
+    UserError, VaultId,
 };
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -324,9 +324,10 @@ impl App {
         review::failed_notes_error(&decided).map_or(Ok(()), Err)
     }
 
-    /// Shows a note beside the chat: it is then the active note.
-    pub async fn show_note(&self, asked: &str) -> Result<NoteContent, UserError> {
-        self.session().await?.show_note(asked).await
+    /// Shows a note beside the chat: it is then the active note. Only one that the user chose counts as named by
+    /// the messages that it is sent with.
+    pub async fn show_note(&self, asked: &str, by: NoteOpener) -> Result<NoteContent, UserError> {
+        self.session().await?.show_note(asked, by).await
     }
 
     /// The text of a note, to look at beside what was found.

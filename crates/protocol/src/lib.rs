@@ -37,7 +37,7 @@ pub use changes::review::{NoteDiff, Review};
 pub use chat::compaction::{Compaction, Summary, UtilityRequest};
 pub use chat::context_use::{ContextKind, ContextPart, ContextUse};
 pub use chat::conversation::{Conversation, ConversationState};
-pub use chat::message::{AnswerAuthor, Message, MessagePart, OpenNote, Origin, Role};
+pub use chat::message::{AnswerAuthor, Message, MessagePart, NoteOpener, OpenNote, Origin, Role};
 pub use chat::model::ModelInfo;
 pub use chat::question::Question;
 pub use chat::speech::Speech;

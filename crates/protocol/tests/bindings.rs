@@ -43,8 +43,8 @@ use protocol::settings::{
 use protocol::{
     AppEvent, AppSnapshot, CallId, ChangeKind, ChangeSetId, ContentHash, ContextKind, ContextPart,
     ContextUse, Conversation, ConversationId, ConversationState, EffectId, ErrorCode, FileId,
-    HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, NumberedEvent, Origin, Passage,
-    ProviderKind, Question, QuestionId, ResumePolicy, Review, Settings, Source, Timestamp,
+    HubState, HubStatus, MessageId, Mode, NoteDiff, NoteOpener, NotePath, NumberedEvent, Origin,
+    Passage, ProviderKind, Question, QuestionId, ResumePolicy, Review, Settings, Source, Timestamp,
     TokenUsage, ToolEvent, TurnId, TurnStatus, UserError, VaultId,
 };
 use ts_rs::{Config, TS};
@@ -85,6 +85,7 @@ fn bindings() -> String {
         Source,
         Timestamp,
         Origin,
+        NoteOpener,
         TurnStatus,
         ErrorCode,
         UserError,

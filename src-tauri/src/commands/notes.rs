@@ -4,13 +4,17 @@ use std::path::Path;
 
 use desktop::ExternalOpener;
 use protocol::request::{NoteContent, SavedAnswer};
-use protocol::{MessageId, NotePath, UserError};
+use protocol::{MessageId, NoteOpener, NotePath, UserError};
 
 use crate::vault_app::VaultApp;
 
 #[tauri::command]
-pub(crate) async fn show_note(app: VaultApp, path: String) -> Result<NoteContent, UserError> {
-    app.show_note(&path).await
+pub(crate) async fn show_note(
+    app: VaultApp,
+    path: String,
+    by: NoteOpener,
+) -> Result<NoteContent, UserError> {
+    app.show_note(&path, by).await
 }
 
 #[tauri::command]

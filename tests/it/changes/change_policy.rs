@@ -1,7 +1,7 @@
 //! Which changes are written at once and which need a review: the table of `docs/architecture.md`,
 //! end to end.
 
-use protocol::{Mode, NotePath};
+use protocol::{Mode, NoteOpener, NotePath};
 use serde_json::{Value, json};
 use testkit::scripted_model::{offered_tools, tool_results};
 use testkit::{Reply, ScriptedModel};
@@ -319,6 +319,36 @@ async fn an_open_note_that_a_tool_chose_is_named_by_the_user_only_in_words() {
         running.send_and_wait(Some(&conversation), words).await;
         let waits = running.pending_paths(&conversation).await.len();
         assert_eq!(waits, usize::from(fate == Pending), "{shown}, {words}");
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_a_tool_opened_is_not_the_users_choice_in_another_conversation_either() {
+    for (opened_by, fate) in [
+        (NoteOpener::Tool, Pending),
+        (NoteOpener::Unknown, Pending),
+        // The control: after the tool, the user opened it as well.
+        (NoteOpener::User, AtOnce),
+    ] {
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("show_note", json!({ "path": "Alpha.md" }))]),
+            Reply::text("Here it is."),
+            Reply::calls(vec![edit_alpha()]),
+            Reply::text("So far."),
+        ])
+        .await;
+        let home = home_with_key(&NOTES);
+        let running = home.open(with_mode(settings_with_model(&model), Mode::Auto)).await;
+        running.send_and_wait(None, "look around").await;
+        running.show_by("Alpha", NoteOpener::Tool).await;
+        // The note stays open beside the new conversation.
+        running.show_by("Alpha", opened_by).await;
+        let conversation = running.send_and_wait(None, "thanks").await;
+        let waits = running.pending_paths(&conversation).await.len();
+        assert_eq!(waits, usize::from(fate == Pending), "{opened_by:?}");
+        assert_eq!(home.notes.read("Alpha.md").contains("FIRST"), fate == AtOnce, "{opened_by:?}");
         running.quit().await;
         model.finish();
     }

@@ -13,8 +13,8 @@ use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::request::SendMessageRequest;
 use protocol::settings::HubSettings;
 use protocol::{
-    AppEvent, ConversationId, Mode, NotePath, ProviderKind, QuestionId, Settings, TurnStatus,
-    UserError,
+    AppEvent, ConversationId, Mode, NoteOpener, NotePath, ProviderKind, QuestionId, Settings,
+    TurnStatus, UserError,
 };
 use serde_json::Value;
 use testkit::gui::desktop_app::cli_path;
@@ -260,9 +260,14 @@ impl RunningApp {
             .await
     }
 
-    /// Shows a note beside the chat; from then on the composer sends it with each message.
+    /// Shows a note beside the chat, as the user does; from then on the composer sends it with each message.
     pub(crate) async fn show(&self, note: &str) {
-        let shown = self.app.show_note(note).await.expect("it is shown");
+        self.show_by(note, NoteOpener::User).await;
+    }
+
+    /// The same for a note that this one chose.
+    pub(crate) async fn show_by(&self, note: &str, by: NoteOpener) {
+        let shown = self.app.show_note(note, by).await.expect("it is shown");
         *self.chip.lock().expect("nobody panicked") = Some(shown.path);
     }
 

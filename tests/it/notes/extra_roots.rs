@@ -5,7 +5,7 @@ use std::path::Path;
 
 use protocol::changes::history::{AppliedSet, ListApplied, UndoScope};
 use protocol::settings::ExtraRoot;
-use protocol::{AppEvent, Mode, Settings};
+use protocol::{AppEvent, Mode, NoteOpener, Settings};
 use serde_json::{Value, json};
 use testkit::scripted_model::tool_results;
 use testkit::{Reply, ScriptedModel, TempVault};
@@ -96,11 +96,12 @@ async fn a_folder_that_is_added_is_read_listed_and_searched_at_once_and_after_a_
         {
             assert!(words.contains(says), "restarted {restarted}: no “{says}” in {words}");
         }
-        let shown = running.app.show_note("bread").await.expect("the user sees it too");
+        let shown = running.app.show_note("bread", NoteOpener::User).await;
+        let shown = shown.expect("the user sees it too");
         assert_eq!((shown.path.as_str(), shown.content.text.as_str()), ("Recipes/Bread.md", BREAD));
     }
     running.app.save_settings(settings_without_model()).await.expect("it is taken out");
-    assert!(running.app.show_note("bread").await.is_err());
+    assert!(running.app.show_note("bread", NoteOpener::User).await.is_err());
     running.quit().await;
 }
 

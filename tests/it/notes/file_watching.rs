@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use protocol::AppEvent;
 use protocol::event::VaultInfo;
+use protocol::{AppEvent, NoteOpener};
 
 use crate::harness::test_app::{RunningApp, TestHome, settings_without_model};
 
@@ -13,7 +13,8 @@ const NOTES: [(&str, &str); 2] =
 /// A window that shows the groceries.
 async fn open_showing_note(test_home: &TestHome) -> RunningApp {
     let running = test_home.open(settings_without_model()).await;
-    let shown = running.app.show_note("Groceries").await.expect("the note is there");
+    let shown = running.app.show_note("Groceries", NoteOpener::User).await;
+    let shown = shown.expect("the note is there");
     assert_eq!(shown.content.text, NOTES[0].1);
     running
 }
@@ -94,7 +95,7 @@ async fn a_note_that_is_shown_no_more_is_not_told() {
     save_by_rename(&home, "Groceries.md", "# Groceries\n\n- tea\n");
     home.notes.write("New.md", "# New\n");
     wait_for_vault_info(&running, "the new count", |vault| vault.notes == 3).await;
-    running.app.show_note("Harbour").await.expect("the note is there");
+    running.app.show_note("Harbour", NoteOpener::User).await.expect("the note is there");
     save_by_rename(&home, "Harbour.md", "# Harbour\n\nShown.\n");
     assert_eq!(wait_for_note_event(&running, |_| true).await.0, "Harbour.md");
     running.quit().await;

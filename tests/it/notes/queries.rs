@@ -7,7 +7,7 @@ use protocol::notes::query::{
     TruncationReason,
 };
 use protocol::settings::{PrivateSettings, Settings};
-use protocol::{AppEvent, ErrorCode, NotePath};
+use protocol::{AppEvent, ErrorCode, NoteOpener, NotePath};
 use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
@@ -72,7 +72,7 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
     let found = running.app.find_names("boil").await.expect("it finds");
     assert_eq!((found.names[0].alias, found.names[0].marks.as_slice()), (true, &[(0, 4)][..]));
     for note in ["Groceries", "House/Heating"] {
-        running.app.show_note(note).await.expect("it is there");
+        running.app.show_note(note, NoteOpener::User).await.expect("it is there");
     }
     let lately = ["Heating in House/Heating.md", "Groceries in Groceries.md"];
     assert_eq!(note_names(&running, "").await[..2], lately);

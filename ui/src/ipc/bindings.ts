@@ -80,6 +80,11 @@ export type Timestamp = number;
 export type Origin = "window" | "hub_text" | "hub_voice" | "cli" | "unknown";
 
 /**
+ * The one who chose the note that is open beside the chat.
+ */
+export type NoteOpener = "user" | "tool" | "unknown";
+
+/**
  * Where a turn stands. Everything after `Running` is terminal.
  */
 export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "cancelled" | "failed" | "interrupted";

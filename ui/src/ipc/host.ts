@@ -1,7 +1,7 @@
 /** The one port between the window and the application. */
 import type {
   HistoryAge, AutostartMode, AppliedHunks, AppliedPage, RegenerateRequest, RegenerateOutcome, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedValues, DecideReview,
-  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatch, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, MentionTarget, RepairedLink,
+  DesktopState, EffectId, DeletedHistory, Exported, ExportFormat, ConversationHits, LineMatches, NameMatch, NameMatches, NoteCriterion, UndoTarget, ConversationCounts, HistoryStats, KeyStorage, KeyTrial, ListApplied, ListConversations, MessageId, ApprovalDecision, MonthCost, NoteLinks, NoteList, NoteAttribution, NoteOpener, NotePath, NoteContent, NumberedEvent, OnClose, PrivateNote, ProviderTestResult, SavedAnswer, TextSearch, SendMessageRequest, Settings, LinkRepairs, MentionTarget, RepairedLink,
   SettingsChoice, ArchiveState,
   AppSnapshot, TokenStatus, TurnId, TurnCost, UndoResult, UndoConflict, UndoScope, Unlocking, VaultId,
 } from './bindings';
@@ -92,8 +92,9 @@ export interface Host {
   /** Deletes the history of an age; resolves when nothing of it is left. */
   stopWork(work: number): Promise<void>;
   deleteHistory(age: HistoryAge): Promise<DeletedHistory>;
-  /** Shows a note beside the chat; it is then the active note that a model may be told of. */
-  showNote(path: NotePath): Promise<NoteContent>;
+  /** Shows a note beside the chat; it is then the active note that a model may be told of. Only a note that the user
+   * chose counts as named by the messages that it is sent with. */
+  showNote(path: NotePath, by: NoteOpener): Promise<NoteContent>;
   /** No note is shown any more. */
   closeNote(): Promise<void>;
   /** Writes an answer as a new note with this name; what has the name already is told. */

@@ -44,7 +44,7 @@ export class Session extends Navigation {
   /** Notes changed: lookups are made again. */
   readonly #lookups = new Throttle(() => this.#lookAgain());
   readonly #toolViews = new ToolViews((what) => {
-    if (what.type === 'open_note') void this.showNote(what.path, what.line);
+    if (what.type === 'open_note') void this.note.show(what.path, what.line, 'tool');
     // A review or a settings page with half a sentence in it does not give way to the list.
     else if (this.place.name === 'chat') this.openChanges(what.conversation);
   });
@@ -222,9 +222,9 @@ export class Session extends Navigation {
     await (conversation === null ? this.showNote(target) : this.open(conversation));
   }
 
-  /** Shows the note that a link or a line names, at a line of it. */
+  /** Shows the note that a link or a line names, at a line of it: the user chose it. */
   async showNote(target: string, line: number | null = null): Promise<void> {
-    await this.note.show(target, line);
+    await this.note.show(target, line, 'user');
   }
 
   /** Saves the answer that is being named as a note, and shows it. */

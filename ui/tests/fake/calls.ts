@@ -24,6 +24,7 @@ import type {
   NoteCriterion,
   NoteLinks,
   NoteList,
+  NoteOpener,
   NotePath,
   OnClose,
   PrivateNote,
@@ -66,6 +67,8 @@ export abstract class FakeCalls {
   vaultAsked: VaultId | null = null;
   /** The vault that each message was sent to. */
   readonly sentTo: (VaultId | null)[] = [];
+  /** The one who chose each note that was shown. */
+  readonly openedBy: NoteOpener[] = [];
   protected readonly queries: FakeQueries;
   /** Where the token for the hub comes from. */
   hubToken: TokenStatus = { source: null, keyring: null };

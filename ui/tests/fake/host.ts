@@ -14,6 +14,7 @@ import type {
   ExportFormat,
   MessageId,
   NoteContent,
+  NoteOpener,
   NotePath,
   NumberedEvent,
   RegenerateOutcome,
@@ -252,7 +253,8 @@ export class FakeHost extends FakeChangeCalls implements Host {
     }
   }
 
-  async showNote(path: NotePath): Promise<NoteContent> {
+  async showNote(path: NotePath, by: NoteOpener): Promise<NoteContent> {
+    this.openedBy.push(by);
     await this.called('showNote', path);
     if (path === this.#story.removedOnceShown) {
       setTimeout(() => this.tell({ type: 'note_changed', path, content: null }));

@@ -297,9 +297,9 @@ describe('a note', () => {
     let arrive = (): void => undefined;
     const gate = new Promise<void>((resolve) => (arrive = resolve));
     const show = host.showNote.bind(host);
-    host.showNote = async (path) => {
+    host.showNote = async (path, by) => {
       host.showNote = show;
-      const note = await show(path);
+      const note = await show(path, by);
       await gate;
       return note;
     };

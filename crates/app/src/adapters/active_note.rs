@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use jiff::Zoned;
-use protocol::{FileId, NotePath, Timestamp, TurnId, UserError};
+use protocol::{FileId, NoteOpener, NotePath, Timestamp, TurnId, UserError};
 use store::Store;
 use tools::ports::environment::{ActiveNote, ActiveNoteSource, Environment, SentNote};
 
@@ -66,10 +66,19 @@ pub(crate) struct ActiveNoteState(Arc<Mutex<Option<ActiveNoteEntry>>>);
 /// How a note came to be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenedBy {
-    /// It is shown beside the chat.
-    Window,
+    /// It is shown beside the chat, where this one chose it.
+    Window(NoteOpener),
     /// It was named on the command line.
     CommandLine,
+}
+
+impl OpenedBy {
+    const fn opener(self) -> NoteOpener {
+        match self {
+            Self::Window(opener) => opener,
+            Self::CommandLine => NoteOpener::User,
+        }
+    }
 }
 
 /// Which file a note was when it was opened: another one may have its path later.
@@ -96,7 +105,7 @@ impl ActiveNoteEntry {
     /// Which note it is, how we know and since when.
     pub(crate) fn describe(&self) -> String {
         let by = match self.by {
-            OpenedBy::Window => "opened beside the chat",
+            OpenedBy::Window(_) => "opened beside the chat",
             OpenedBy::CommandLine => "named on the command line",
         };
         format!("Open note: {} ({by} {})", self.note.path, prompt::age_text(self.shown.elapsed()))
@@ -129,7 +138,8 @@ impl ActiveNoteState {
     /// Makes a note the active one, which was this file before it was read.
     pub(crate) fn show(&self, path: NotePath, file: Option<FileId>, by: OpenedBy) {
         let file = file.map(|file| OpenedFile { file, at: now() });
-        let note = protocol::OpenNote { path, selected: String::new(), heading: None };
+        let opened_by = by.opener();
+        let note = protocol::OpenNote { path, selected: String::new(), heading: None, opened_by };
         let (shown, selected) = (Instant::now(), Instant::now());
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(ActiveNoteEntry { note, by, file, shown, selected });

@@ -1,7 +1,7 @@
 //! How much of the message that opened a turn is the user's own text: an option that the user chose and a message of the
 //! hub that the user sends again are not, what the user attached to them is.
 
-use protocol::{Message, MessagePart, NotePath, OpenTurn, UserError};
+use protocol::{Message, MessagePart, NoteOpener, NotePath, OpenTurn, UserError};
 use vault::VaultError;
 
 use crate::adapters::changes::VaultChanges;
@@ -12,9 +12,10 @@ use crate::support::errors::{note_error, store_error};
 
 impl VaultChanges {
     /// Whether the user's own message names each of these notes, or it is the open note that was
-    /// sent with the message. A note that a tool opened was chosen by the model. An option that the user
-    /// chooses and a message of the hub that the user sends again are not the user's own; what the user
-    /// attaches to them is.
+    /// sent with the message and that the user opened. A note that a tool opened was chosen by the model, in
+    /// whichever conversation it is sent; one that a tool showed in this conversation counts as such. An option
+    /// that the user chooses and a message of the hub that the user sends again are not the user's own; what
+    /// the user attaches to them is.
     pub(super) async fn are_mentioned(
         &self,
         turn: &OpenTurn,
@@ -23,6 +24,7 @@ impl VaultChanges {
         let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
         let message = opening.map(|(message, _)| message);
         let open = message.as_ref().and_then(|message| message.open_note().flatten());
+        let open = open.filter(|note| note.opened_by == NoteOpener::User);
         let shown = match open {
             Some(_) => self.store.notes_shown_by_tools(&turn.conversation).await,
             None => Ok(Vec::new()),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{MessagePart, NotePath, OpenNote, Privacy, Timestamp, UserError};
+use protocol::{MessagePart, NoteOpener, NotePath, OpenNote, Privacy, Timestamp, UserError};
 
 use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
 use crate::adapters::turn_policy;
@@ -156,7 +156,12 @@ impl VaultSession {
                 Some(active) if active.path() == path => active.into(),
                 // Another one was opened meanwhile: of this one the user saw only the name.
                 _ => Choice::Send(ToSend {
-                    note: OpenNote { path: path.clone(), selected: String::new(), heading: None },
+                    note: OpenNote {
+                        path: path.clone(),
+                        selected: String::new(),
+                        heading: None,
+                        opened_by: NoteOpener::Unknown,
+                    },
                     line: format!("Open note: {path} (opened beside the chat)"),
                     age: String::new(),
                     seen: SeenAs::Name,
@@ -196,7 +201,7 @@ impl VaultSession {
         if run_blocking(move || vault.hides(&path)).await? {
             return Ok(None);
         }
-        let OpenNote { path: note, selected: text, heading } = note.clone();
+        let OpenNote { path: note, selected: text, heading, .. } = note.clone();
         let text = prompt::selection_block(&NoteSelection { note, heading, text, age });
         Ok(Some(MessagePart::Context { text }))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use markdown::Properties;
 use protocol::notes::query::NoteText;
 use protocol::request::NoteContent;
-use protocol::{AppEvent, ContentHash, NotePath, UserError};
+use protocol::{AppEvent, ContentHash, NoteOpener, NotePath, UserError};
 use vault::{Note, VaultError};
 
 use crate::adapters::active_note::OpenedBy;
@@ -30,8 +30,12 @@ enum LastPublished {
 }
 
 impl VaultSession {
-    /// Shows a note beside the chat: it is then the active note.
-    pub(crate) async fn show_note(self: &Arc<Self>, asked: &str) -> Result<NoteContent, UserError> {
+    /// Shows a note beside the chat: it is then the active note, and `by` chose it.
+    pub(crate) async fn show_note(
+        self: &Arc<Self>,
+        asked: &str,
+        by: NoteOpener,
+    ) -> Result<NoteContent, UserError> {
         let mut shown = self.viewed_note.lock().await;
         let (seq, vault, asked) = (self.feed.last_seq(), self.vault.clone(), asked.to_owned());
         let read = move || {
@@ -41,7 +45,7 @@ impl VaultSession {
             Ok((note_text(&note.bytes), note, file))
         };
         let (content, note, file) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
-        self.active_note.show(note.path.clone(), file, OpenedBy::Window);
+        self.active_note.show(note.path.clone(), file, OpenedBy::Window(by));
         let (open, path) = (Arc::clone(self), note.path.clone());
         run_blocking(move || open.recent.add(&path)).await?;
         *shown = Some(ViewedNote {

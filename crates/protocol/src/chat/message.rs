@@ -101,6 +101,20 @@ pub enum MessagePart {
     },
 }
 
+/// The one who chose the note that is open beside the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteOpener {
+    /// The user, by a click, a link or an argument.
+    User,
+    /// A tool, which is a choice of the model.
+    Tool,
+    /// An earlier version did not record it, or another version knows it. It counts as a tool.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
 /// The note that was open when a message was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenNote {
@@ -112,6 +126,9 @@ pub struct OpenNote {
     /// The heading that the selection stood under.
     #[serde(default)]
     pub heading: Option<String>,
+    /// The one who chose it.
+    #[serde(default)]
+    pub opened_by: NoteOpener,
 }
 
 /// The provider and model of an answer.
@@ -164,5 +181,30 @@ impl Message {
             MessagePart::OpenNote { note } => Some(note.as_ref()),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MessagePart, NoteOpener};
+
+    fn opener_of(stored: &str) -> NoteOpener {
+        match serde_json::from_str(stored).expect("a part") {
+            MessagePart::OpenNote { note: Some(note) } => note.opened_by,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_opener_of_a_note_is_the_user_only_where_that_is_stored() {
+        let former = r#"{"type":"open_note","note":{"path":"Alpha.md"}}"#;
+        assert_eq!(opener_of(former), NoteOpener::Unknown);
+        let later = r#"{"type":"open_note","note":{"path":"Alpha.md","opened_by":"plugin"}}"#;
+        assert_eq!(opener_of(later), NoteOpener::Unknown);
+        for opener in [NoteOpener::User, NoteOpener::Tool, NoteOpener::Unknown] {
+            let word = serde_json::to_string(&opener).expect("JSON");
+            let stored = later.replace("\"plugin\"", &word);
+            assert_eq!(opener_of(&stored), opener, "{stored}");
+        }
     }
 }

@@ -1,5 +1,5 @@
 /** The note that is open beside the chat, with its links and its attribution. */
-import type { NotePath } from '../../ipc/bindings';
+import type { NoteOpener, NotePath } from '../../ipc/bindings';
 import type { Host } from '../../ipc/host';
 import type { AppState } from '../app.svelte';
 import { SentNote } from '../composer/sent-note.svelte';
@@ -18,6 +18,8 @@ export class OpenNote {
 
   readonly #host: Host;
   readonly #app: AppState;
+  /** The one who chose the note that is shown. */
+  #openedBy: NoteOpener = 'unknown';
   /** How often a note was asked for or closed. */
   #round = 0;
   /** The last of these that had an effect: a note that was asked for before is no longer wanted. */
@@ -32,17 +34,18 @@ export class OpenNote {
   }
 
   /** Shows the note that a link or a line names, at a line of it, unless it is closed or another one is opened before
-   * it comes. */
-  async show(target: string, line: number | null = null): Promise<void> {
+   * it comes. A note that only a tool chose stays the choice of the tool in every conversation. */
+  async show(target: string, line: number | null, by: NoteOpener): Promise<void> {
     await this.#app.attempt(async () => {
       // A link may lead to another place of the same note.
       const path = target.startsWith('#') ? this.#app.note?.path : linkedNote(target);
       if (path === undefined) return;
       this.#round += 1;
-      const [round, vault] = [this.#round, this.#app.shown];
-      const note = await this.#host.showNote(path);
+      const [round, vault, openedBy] = [this.#round, this.#app.shown, this.#openerOf(path, by)];
+      const note = await this.#host.showNote(path, openedBy);
       if (round < this.#settled || vault !== this.#app.shown) return;
       this.#settled = round;
+      this.#openedBy = openedBy;
       this.#app.showNote(note);
       this.sent.opened();
       const at = line ?? lineOfTarget(note.content.text, target);
@@ -56,7 +59,7 @@ export class OpenNote {
     const { note } = this.#app;
     if (!note) return;
     const isWanted = this.#since();
-    const again = await this.#host.showNote(note.path);
+    const again = await this.#host.showNote(note.path, this.#openedBy);
     if (isWanted()) this.#app.showNote(again);
   }
 
@@ -81,6 +84,13 @@ export class OpenNote {
     void this.links.look();
     void this.marks.look();
     void this.sent.look();
+  }
+
+  /** A note that the user opened stays the user's choice when a tool shows a place in it. */
+  #openerOf(path: NotePath, by: NoteOpener): NoteOpener {
+    const { note } = this.#app;
+    const isShown = note?.path === path && !note.removed;
+    return isShown && this.#openedBy === 'user' ? 'user' : by;
   }
 
   /** Tells later whether nothing was opened or closed since, and the vault is the same. */

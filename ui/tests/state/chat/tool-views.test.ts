@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
-import type { NumberedEvent, ToolEvent } from '../../../src/ipc/bindings';
+import type { NotePath, NumberedEvent, ToolEvent } from '../../../src/ipc/bindings';
 import { ToolViews } from '../../../src/state/chat/tool-views';
 import { Session } from '../../../src/state/session.svelte';
 import { FakeHost } from '../../fake/host';
 import { answered, healthy, row, view } from '../../fake/stories/base';
 
 /** A call in a conversation that shows a note. */
-function shown(conversation: string, call: string): NumberedEvent {
-  const reaction: ToolEvent = { type: 'open_note', path: 'Boat.md', line: null };
+function shown(conversation: string, call: string, path: NotePath = 'Boat.md'): NumberedEvent {
+  const reaction: ToolEvent = { type: 'open_note', path, line: null };
   const item = {
     type: 'tool',
     at: 0,
@@ -74,5 +74,33 @@ describe('a view that a tool shows in a conversation that is not in front of the
     // The control: the conversation is in front of the user.
     host.tell(shown('boat', 'third').event);
     expect(host.asked('showNote')).toEqual(['Boat.md']);
+  });
+});
+
+describe('a note that a tool shows', () => {
+  it('is the choice of the tool in every conversation, until the user opens it', async () => {
+    const [soup, boat] = [row('soup', 'Soup'), row('boat', 'Boat')];
+    const views = [soup, boat].map((one) => view(one, [answered('a', 'Well.')]));
+    const notes = { 'Boat.md': '# Boat', 'Soup.md': '# Soup' };
+    const host = new FakeHost({ snapshot: healthy([soup, boat]), views, notes });
+    const session = new Session(host);
+    await session.start();
+    await session.open('soup');
+    const isOpen = (path: NotePath) => vi.waitFor(() => expect(session.app.note?.path).toBe(path));
+    host.tell(shown('soup', 'first').event);
+    await isOpen('Boat.md');
+    session.openNew();
+    // A new snapshot tells nothing of the open note.
+    await session.start();
+    expect(host.openedBy).toEqual(['tool', 'tool']);
+    await session.follow('Boat');
+    expect(host.openedBy).toEqual(['tool', 'tool', 'user']);
+    await session.open('soup');
+    // A tool that shows a place in the user's note takes nothing from the user.
+    host.tell(shown('soup', 'second').event);
+    host.tell(shown('soup', 'third', 'Soup.md').event);
+    await isOpen('Soup.md');
+    await session.start();
+    expect(host.openedBy).toEqual(['tool', 'tool', 'user', 'user', 'tool', 'tool']);
   });
 });

@@ -400,7 +400,7 @@ describe('changes of other programs', () => {
     const scroller = within(pane).getByRole('region', { name: 'Pantry' });
     const kept = within(pane).getByText('Rice for risotto');
     scroller.scrollTop = 40;
-    const { content } = await host.showNote('Pantry.md');
+    const { content } = await host.showNote('Pantry.md', 'user');
     const text = `${content.text}\n\nMore salt\n`;
     host.tell({ type: 'note_changed', path: 'Pantry.md', content: { ...content, text } });
     expect(await within(pane).findByText('More salt')).toBeVisible();
