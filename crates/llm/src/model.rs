@@ -86,6 +86,13 @@ pub struct ToolCall {
 /// call of a model another id if its own begins so.
 pub const OWN_CALL_PREFIX: &str = "capture-";
 
+/// Whether the application made the call in the place of the model. Holds for the ids that a turn gives, not for those
+/// that a server sends.
+#[must_use]
+pub fn is_own_call(call: &CallId) -> bool {
+    call.as_str().starts_with(OWN_CALL_PREFIX)
+}
+
 /// A tool's name that every provider accepts in a history: a model may have called a name that no
 /// tool has, or an empty one.
 pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {

@@ -100,7 +100,10 @@ pub struct ToolDeps {
 /// start to start.
 pub fn catalog(deps: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
     let ToolDeps { vault, index, archive, environment, questions } = deps;
+    // A hub message is added to the inbox note also where the model may not see that.
+    let all_notes = NotesView::new(vault.unfiltered(), index.clone(), environment.clone());
     let notes = NotesView::new(vault, index, environment.clone());
+    let append = |to| AppendFile { notes: to, told: notes.clone() };
     let mut tools = ToolRegistry::new();
     tools.register(FindNotes(notes.clone()))?;
     tools.register(SearchFiles(notes.clone()))?;
@@ -112,7 +115,7 @@ pub fn catalog(deps: ToolDeps) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(EditFile(notes.clone()))?;
     tools.register_changing(EditSection { notes: notes.clone(), archive: archive.clone() })?;
     tools.register_changing(SetProperty(notes.clone()))?;
-    tools.register_changing(AppendFile(notes.clone()))?;
+    tools.register_changing_with_own(append(notes.clone()), append(all_notes))?;
     tools.register_changing(WriteFile { notes: notes.clone(), archive: archive.clone() })?;
     tools.register_changing(MoveFile(notes.clone()))?;
     tools.register_changing(DeleteFile(notes.clone()))?;

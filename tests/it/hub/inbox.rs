@@ -1,6 +1,7 @@
 //! Messages from the hub are kept before they are acknowledged, worked on once, and answered.
 
 mod ignored_messages;
+mod private_inbox;
 
 use std::time::Duration;
 

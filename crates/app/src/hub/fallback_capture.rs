@@ -1,7 +1,9 @@
 //! Keeps the text of a hub message when no model can be asked, or when the model did nothing about
 //! it: appended, verbatim, to the inbox note.
 //!
-//! It runs through the same turn, tools, change sets and ledger as a model's answer.
+//! It runs through the same turn, tools, change sets and ledger as a model's answer. The call is planned over all notes: the
+//! inbox note may be one that no model sees. So models are not told its outcome
+//! (`privacy::history_filter::withheld_captures`).
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +14,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use llm::model::{
     ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, OWN_CALL_PREFIX, StopReason,
-    ToolCall,
+    ToolCall, is_own_call,
 };
 use llm::provider::{ModelStream, Provider};
 use llm::tool_api::tool::ToolEffect;
@@ -310,7 +312,7 @@ fn successful_calls(messages: &[ModelMessage]) -> impl Iterator<Item = (&ToolCal
 
 /// Whether no model made the call: it keeps a message, or answers a question.
 pub(crate) fn is_capture_call(call: &CallId) -> bool {
-    call.as_str().starts_with(OWN_CALL_PREFIX)
+    is_own_call(call)
 }
 
 /// Whether the call keeps a message, and no model made it.
@@ -353,6 +355,18 @@ fn saved_text(inbox: &NotePath, output: &str) -> String {
         PlanOutcome::Applied => format!("Saved to {inbox}."),
         PlanOutcome::Pending => format!("Added to {inbox} as a change to review."),
     }
+}
+
+/// Whether the text is ours, about a message that a capture added to this note, and nothing else.
+pub(crate) fn is_saved_text(text: &str, inbox: &NotePath) -> bool {
+    let pending = plan_outcome::pending_text("");
+    ["", pending.as_str()].iter().any(|output| text == saved_text(inbox, output))
+}
+
+/// The path that a capture with these arguments adds to.
+pub(crate) fn captured_path(arguments: &Value) -> Option<NotePath> {
+    let path = arguments.get("path").and_then(Value::as_str)?;
+    NotePath::parse(path.strip_prefix("./").unwrap_or(path)).ok()
 }
 
 /// The tool that was called last, whether it failed, and its output.

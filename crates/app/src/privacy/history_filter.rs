@@ -5,12 +5,14 @@
 //! holds hidden notes, or was told their text, everything is withheld except the user's own
 //! messages: results, arguments and answers may repeat a note in other words. Text that a program
 //! passed is the user's own only if the program said so. An option that a model worded is not, nor is the
-//! title of another conversation ([`hidden_titles`]).
+//! title of another conversation ([`hidden_titles`]). Our own captures tell nothing of a hidden note, in whichever turn
+//! ([`withheld_captures`]).
 
 pub(super) mod hidden_titles;
 mod mentioned_conversations;
 pub(super) mod mentioned_turn_cache;
 pub(super) mod model_titles;
+mod withheld_captures;
 mod withheld_results;
 
 use std::borrow::Cow;
@@ -21,6 +23,7 @@ use serde_json::{Map, Value};
 use vault::Vault;
 
 use hidden_titles::HiddenTitles;
+use withheld_captures::withhold_captures;
 use withheld_results::WithheldResults;
 
 use super::PrivacyView;
@@ -188,6 +191,7 @@ pub(super) fn filter_history(
     is_clean: impl Fn(&Message) -> bool,
     heard_private: impl Fn(&TurnId) -> bool,
 ) -> Vec<Message> {
+    let rows = withhold_captures(rows, hidden);
     let reveals = |row: &&Message| {
         row.parts.iter().any(|part| reveals(hidden, row.role, part))
             || heard_private(&row.turn)

@@ -1,6 +1,7 @@
 //! The history that a model gets when it was made under other rules.
 #![expect(clippy::disallowed_methods, reason = "tests make and move the files of the vault")]
 
+mod captures;
 mod same_rules;
 mod view_cost;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::Source;
+use protocol::{CallId, Source};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::context::model_texts;
-use crate::model::{ToolSpec, is_unset};
+use crate::model::{ToolSpec, is_own_call, is_unset};
 use crate::tool_api::tool::{
     CallOutcome, ChangingTool, SourceLabels, Tool, ToolBrief, ToolContext, ToolEffect, ToolOutcome,
 };
@@ -53,6 +53,20 @@ impl ToolRegistry {
             T::BRIEF,
             Arc::new(ChangingToolAdapter(tool)),
         )
+    }
+
+    /// The same where `own` plans the calls that the application makes in the place of the model. It may see more than
+    /// `tool`: no turn gives a call of a model the id of such a call.
+    pub fn register_changing_with_own<T: ChangingTool>(
+        &mut self,
+        tool: T,
+        own: T,
+    ) -> Result<(), DuplicateTool> {
+        self.register_changing(tool)?;
+        if let Some(entry) = self.tools.last_mut() {
+            entry.own_body = Some(Arc::new(ChangingToolAdapter(own)));
+        }
+        Ok(())
     }
 
     /// The descriptions of the tools that `allowed` names, in the order of registration, whatever
@@ -103,7 +117,7 @@ impl ToolRegistry {
     /// cancels a tool at its next await.
     pub async fn call(&self, name: &str, arguments: Value, context: &ToolContext) -> CallOutcome {
         let called = match self.find(name) {
-            Some(tool) => tool.body.call(&tool.spec, arguments, context).await,
+            Some(tool) => tool.body_for(&context.call).call(&tool.spec, arguments, context).await,
             None => failed(model_texts::no_such_tool(name, &self.names())),
         };
         // The check is here, for all tools: a tool that does not record its sources is not trusted.
@@ -129,7 +143,7 @@ impl ToolRegistry {
             return Err(DuplicateTool(name));
         }
         let brief = brief.map(|brief| brief_spec(&spec, brief));
-        self.tools.push(RegistryEntry { spec, brief, effect, body });
+        self.tools.push(RegistryEntry { spec, brief, effect, body, own_body: None });
         Ok(())
     }
 }
@@ -139,6 +153,15 @@ struct RegistryEntry {
     brief: Option<ToolSpec>,
     effect: Option<ToolEffect>,
     body: Arc<dyn ErasedTool>,
+    /// In its place for calls of the application.
+    own_body: Option<Arc<dyn ErasedTool>>,
+}
+
+impl RegistryEntry {
+    fn body_for(&self, call: &CallId) -> &dyn ErasedTool {
+        let own = self.own_body.as_ref().filter(|_| is_own_call(call));
+        own.unwrap_or(&self.body).as_ref()
+    }
 }
 
 /// A tool with its input type erased.

@@ -30,7 +30,12 @@ pub(crate) struct AppendFileInput {
     heading: Option<String>,
 }
 
-pub(crate) struct AppendFile(pub(crate) NotesView);
+pub(crate) struct AppendFile {
+    /// The notes that it adds to.
+    pub(crate) notes: NotesView,
+    /// The notes that it may tell of where a new note changes links in others.
+    pub(crate) told: NotesView,
+}
 
 #[async_trait]
 impl ChangingTool for AppendFile {
@@ -53,23 +58,23 @@ impl ChangingTool for AppendFile {
             ));
         }
         let has_a_name = input.path.trim() != DAILY_NAME && means_today(&input.path);
-        if has_a_name && self.0.find_note(&input.path, context).await.is_err() {
+        if has_a_name && self.notes.find_note(&input.path, context).await.is_err() {
             return Err(ToolFailure::labeled(format!(
                 "There is no note “{}” to add to.\nFor today's daily note give path `{DAILY_NAME}`.",
                 input.path.trim()
             )));
         }
-        match self.0.find_or_free_path(&input.path, context).await? {
+        match self.notes.find_or_free_path(&input.path, context).await? {
             PathState::Free(path) => {
                 let content =
                     new_note(&path, &input, &context.offered).map_err(ToolFailure::labeled)?;
-                let kept = self.0.updates_after_creation(&path, context).await?;
+                let kept = self.told.updates_after_creation(&path, context).await?;
                 let lines = pluralize(content.lines().count(), "line");
                 let summary = format!("create `{path}` with {lines}");
                 Ok(kept.plan_creation(path, content.into_bytes(), &summary, context))
             }
             PathState::Taken(note) => {
-                self.0.require_writable(&note).await?;
+                self.notes.require_writable(&note).await?;
                 let path = note.path.clone();
                 let plan = plan_append(note, &input).map_err(ToolFailure::labeled)?;
                 if input.heading.is_some() {

@@ -251,3 +251,41 @@ async fn a_result_without_recorded_sources_is_foreign() {
         assert_eq!(context.sources.all() == [Source::Foreign], is_foreign, "{tool} {arguments}");
     }
 }
+
+/// Says in its plan what it looks at.
+struct ScopedTool(&'static str);
+
+#[async_trait]
+impl ChangingTool for ScopedTool {
+    const NAME: &'static str = "add_line";
+    type Input = MakeInput;
+
+    async fn plan(
+        &self,
+        input: MakeInput,
+        context: &ToolContext,
+    ) -> Result<(ToolEffect, ChangePlan), ToolFailure> {
+        let (effect, plan) = MakeTool.plan(input, context).await?;
+        Ok((effect, ChangePlan { summary: self.0.to_owned(), ..plan }))
+    }
+}
+
+#[tokio::test]
+async fn a_tool_for_own_calls_plans_only_those_that_no_model_made() {
+    let (seen, all) = ("what the model sees", "all notes");
+    let mut registry = registry();
+    registry.register_changing_with_own(ScopedTool(seen), ScopedTool(all)).unwrap();
+    assert_eq!(registry.names(), ["find_notes", "make_note", "add_line"]);
+    for (tool, call, summary) in [
+        ("add_line", "call", seen),
+        ("add_line", "a_capture-1", seen),
+        ("add_line", "capture-1", all),
+        // A tool without another one for own calls.
+        ("make_note", "capture-1", "Made it"),
+    ] {
+        let context = ToolContext { call: call.into(), ..context() };
+        let called = registry.call(tool, json!({ "path": "a.md" }), &context).await;
+        let CallOutcome::Planned(_, plan) = called else { panic!("{tool}, {call}") };
+        assert_eq!(plan.summary, summary, "{tool}, {call}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Our own calls that added a hub message to the inbox note, for a model that may not see that note.
+//!
+//! They are planned over all notes, whatever the model of their turn may see, and it was told nothing of their outcome. So
+//! such a call is no reason to withhold its turn, and nothing is left of it but that it was made.
+
+use std::collections::BTreeMap;
+
+use protocol::{CallId, Message, MessagePart, NotePath, Role, TurnId};
+use serde_json::{Map, Value};
+use tools::plan_outcome::{self, PlanOutcome};
+
+use super::{Hidden, reveals_in_quotation};
+use crate::hub::fallback_capture::{captured_path, captures_message, is_capture_call, is_saved_text};
+use crate::privacy::withheld_plans::TurnCall;
+
+/// Stands for the summary of the plan.
+const ADDED: &str = "add the message to the inbox note";
+
+const NOT_ADDED: &str = "The message could not be added to the inbox note.";
+
+const SAVED: &str = "Saved to the inbox note.";
+
+/// The messages without what captures tell of hidden notes: names, outcomes and reasons of failures.
+pub(super) fn withhold_captures(mut rows: Vec<Message>, hidden: &Hidden<'_>) -> Vec<Message> {
+    let captures = Captures::find(&rows, hidden);
+    for Message { turn, role, parts, .. } in &mut rows {
+        for part in parts {
+            match part {
+                MessagePart::Call { id, arguments, .. } if captures.hides_call(turn, id) => {
+                    *arguments = Value::Object(Map::new());
+                }
+                MessagePart::Result { call, output, is_error }
+                    if captures.hides_result(turn, call, output, hidden) =>
+                {
+                    *output = withheld_outcome(output, *is_error);
+                }
+                MessagePart::Text { text }
+                    if *role == Role::Assistant && captures.is_end_of_hidden(turn, text) =>
+                {
+                    SAVED.clone_into(text);
+                }
+                _ => {}
+            }
+        }
+    }
+    rows
+}
+
+/// The calls of ours among some messages.
+#[derive(Default)]
+struct Captures {
+    calls: BTreeMap<TurnCall, OwnCallKind>,
+    /// By turn, the hidden note that a message was added to.
+    hidden_notes: BTreeMap<TurnId, NotePath>,
+}
+
+/// The purpose of a call of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OwnCallKind {
+    /// It adds a message to a hidden note.
+    HiddenNote,
+    /// It adds a message to a note that may be heard of.
+    OpenNote,
+    /// It adds no message.
+    Other,
+}
+
+impl Captures {
+    fn find(rows: &[Message], hidden: &Hidden<'_>) -> Self {
+        let mut found = Self::default();
+        for row in rows {
+            for part in &row.parts {
+                let MessagePart::Call { id, tool, arguments } = part else { continue };
+                if !is_capture_call(id) {
+                    continue;
+                }
+                let kind = match captured_path(arguments) {
+                    _ if !captures_message(id, tool) => OwnCallKind::Other,
+                    Some(note) if !hides_note(hidden, &note) => OwnCallKind::OpenNote,
+                    note => {
+                        let notes = note.map(|note| (row.turn.clone(), note));
+                        found.hidden_notes.extend(notes);
+                        OwnCallKind::HiddenNote
+                    }
+                };
+                found.calls.insert((row.turn.clone(), id.clone()), kind);
+            }
+        }
+        found
+    }
+
+    fn hides_call(&self, turn: &TurnId, call: &CallId) -> bool {
+        is_capture_call(call) && self.kind(turn, call) == Some(OwnCallKind::HiddenNote)
+    }
+
+    fn hides_result(
+        &self,
+        turn: &TurnId,
+        call: &CallId,
+        output: &str,
+        hidden: &Hidden<'_>,
+    ) -> bool {
+        is_capture_call(call)
+            && match self.kind(turn, call) {
+                // A result that is read without its call may be that of a capture.
+                Some(OwnCallKind::HiddenNote) | None => true,
+                Some(OwnCallKind::OpenNote) => reveals_in_quotation(hidden, output),
+                Some(OwnCallKind::Other) => false,
+            }
+    }
+
+    /// Whether the text is ours and says where the message of the turn was saved.
+    fn is_end_of_hidden(&self, turn: &TurnId, text: &str) -> bool {
+        self.hidden_notes.get(turn).is_some_and(|note| is_saved_text(text, note))
+    }
+
+    fn kind(&self, turn: &TurnId, call: &CallId) -> Option<OwnCallKind> {
+        self.calls.get(&(turn.clone(), call.clone())).copied()
+    }
+}
+
+/// Whether a note is not to be heard of, or another one has its path by now.
+fn hides_note(hidden: &Hidden<'_>, note: &NotePath) -> bool {
+    hidden.view.rules.by_path(note) > hidden.view.max_privacy
+        || hidden.is_named_in(note.as_str())
+        || hidden.replaced.occur_in(note.as_str())
+}
+
+/// The outcome without its wording. Whether the message is saved or waits for review is left: the turn goes on with it.
+fn withheld_outcome(output: &str, is_error: bool) -> String {
+    match plan_outcome::parse(output) {
+        _ if is_error => NOT_ADDED.to_owned(),
+        PlanOutcome::Applied => plan_outcome::applied_text(ADDED),
+        PlanOutcome::Pending => plan_outcome::pending_text(ADDED),
+    }
+}
