@@ -8,6 +8,7 @@ pub(crate) mod fingerprint;
 pub(crate) mod folder;
 pub(crate) mod folder_contents;
 pub(crate) mod moved_file;
+pub(crate) mod note_file;
 pub(crate) mod permission;
 pub(crate) mod remote_disk;
 pub(crate) mod system_folder;

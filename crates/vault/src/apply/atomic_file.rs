@@ -14,9 +14,9 @@ use crate::filesystem::dir_entry::create_folders;
 use crate::filesystem::entry_content::{self, EntryContent};
 use crate::filesystem::file_metadata::{self, MetadataError};
 use crate::filesystem::folder::{FolderHandle, file_id_of};
-use crate::filesystem::permission;
 use crate::filesystem::temp_files::UnremovedTempFiles;
-use crate::{Vault, VaultError, read};
+use crate::filesystem::{note_file, permission};
+use crate::{Vault, VaultError};
 
 /// The folder is held open, so that all steps of a change happen in the same one.
 #[derive(Debug)]
@@ -220,8 +220,8 @@ impl AtomicFile {
             other => self.io_error(other),
         })?;
         let stat = fs::fstat(&file).map_err(|error| self.io_error(error))?;
-        let is_ours = read::check_readable(&self.path, &stat).is_ok()
-            && read::read_contents(&self.path, &file, &stat)? == after;
+        let is_ours = note_file::check_readable(&self.path, &stat).is_ok()
+            && note_file::read_contents(&self.path, &file, &stat)? == after;
         if is_ours {
             Ok((Inode::from_stat(&stat), file_id_of(&file).ok()))
         } else {

@@ -11,8 +11,9 @@ use crate::apply::missing_folders::MissingFolders;
 use crate::apply::replace::StepError;
 use crate::apply::{TouchedPaths, temp_name};
 use crate::filesystem::folder::is_same_file;
+use crate::filesystem::note_file;
 use crate::merge::merge;
-use crate::{Vault, VaultError, clock, read};
+use crate::{Vault, VaultError, clock};
 
 /// The least number of times that an edit is rebased when the note changes again meanwhile. An
 /// editor that saves every two seconds needs one.
@@ -201,7 +202,7 @@ fn settle_time(vault: &Vault, change: &Change) -> Option<Duration> {
     let is_cut =
         change.before().is_some_and(|before| now.len() < before.len() && before.starts_with(&now));
     let settling = if is_cut { TRUNCATED_SETTLE_TIME } else { SAVE_SETTLE_TIME };
-    let written = u64::try_from(read::modified(&stat).0).ok()?;
+    let written = u64::try_from(note_file::modified(&stat).0).ok()?;
     let age = clock::since_epoch().checked_sub(Duration::from_millis(written))?;
     settling.checked_sub(age).filter(|pause| !pause.is_zero())
 }

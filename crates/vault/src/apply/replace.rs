@@ -14,7 +14,7 @@ use crate::apply::replaced_file::ReplacedFile;
 use crate::apply::{replaced_backup, trash};
 use crate::filesystem::entry_content::EntryContent;
 use crate::filesystem::folder::{file_id_of, is_same_file};
-use crate::read::{self, NOTE_LIMIT};
+use crate::filesystem::note_file::{self, NOTE_LIMIT};
 use crate::{Vault, VaultError};
 
 /// Why a note was not changed, and how its intent ended.
@@ -119,11 +119,11 @@ pub(crate) fn stage(
     let note = place.open_note().map_err(|error| StepError::from_missing(place.io_error(error)))?;
     check_base_file(intent, &note)?;
     let stat = fs::fstat(&note).map_err(|error| StepError::failed(place.io_error(error)))?;
-    read::check_readable(path, &stat).map_err(StepError::failed)?;
+    note_file::check_readable(path, &stat).map_err(StepError::failed)?;
     place.check_writable(&note).map_err(StepError::failed)?;
     // Nobody is in the middle of writing what is read here.
     let held = ReplacedFile::hold(path, &note).map_err(StepError::from_missing)?;
-    let bytes = read::read_contents(path, &note, &stat).map_err(StepError::failed)?;
+    let bytes = note_file::read_contents(path, &note, &stat).map_err(StepError::failed)?;
     drop(held);
     if bytes != before {
         return Err(stale_error(&place));
@@ -317,7 +317,7 @@ pub(crate) fn discard_temp(
     };
     let held = ReplacedFile::hold(target.path(), &file)?;
     let stat = fs::fstat(&file).map_err(|error| target.io_error(error))?;
-    if !is_known(&read::read_contents(target.path(), &file, &stat)?) {
+    if !is_known(&note_file::read_contents(target.path(), &file, &stat)?) {
         return Err(VaultError::BeingWritten { path: target.path().clone() });
     }
     held.discard(vault, target);
@@ -366,7 +366,7 @@ fn replace(
     target.check_writable(&note).map_err(unready)?;
     // From here on nobody writes to it, so only a file that is renamed over it can be another one below.
     let stat = fs::fstat(&note).map_err(|error| unready(target.io_error(error)))?;
-    if read::read_contents(target.path(), &note, &stat).map_err(unready)? != before {
+    if note_file::read_contents(target.path(), &note, &stat).map_err(unready)? != before {
         return Err(unready(VaultError::Stale { path: target.path().clone() }));
     }
     match target.exchange() {

@@ -18,7 +18,8 @@ use rustix::io::Errno;
 
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::replaced_backup;
-use crate::{Vault, VaultError, read};
+use crate::filesystem::note_file;
+use crate::{Vault, VaultError};
 
 /// How many old files are held at once; each is an open file.
 const MAX_HELD_FILES: usize = 128;
@@ -97,7 +98,7 @@ impl ReplacedFile {
             return None;
         }
         file.seek(SeekFrom::Start(0)).ok()?;
-        let bytes = read::read_contents(&path, &file, &stat).ok()?;
+        let bytes = note_file::read_contents(&path, &file, &stat).ok()?;
         Some((path, bytes, file))
     }
 }
@@ -133,7 +134,7 @@ impl OpenTempFile {
         let failed = |error| VaultError::from_errno("read", &self.path, error);
         let stat = fs::fstat(&self.file).map_err(failed)?;
         self.file.seek(SeekFrom::Start(0)).map_err(|error| io_error(&self.path, &error))?;
-        let bytes = read::read_contents(&self.path, &self.file, &stat)?;
+        let bytes = note_file::read_contents(&self.path, &self.file, &stat)?;
         if bytes != self.known {
             let (path, copy) =
                 (&self.path, replaced_backup::save_copy(vault, &self.path, &bytes, &self.file)?);
@@ -233,7 +234,7 @@ pub(crate) fn is_open_for_writing(file: &File) -> bool {
 }
 
 fn size_and_mtime(stat: &fs::Stat) -> (u64, Timestamp) {
-    (read::size(stat), read::modified(stat))
+    (note_file::size(stat), note_file::modified(stat))
 }
 
 fn io_error(path: &NotePath, error: &std::io::Error) -> VaultError {

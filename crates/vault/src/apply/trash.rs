@@ -14,8 +14,8 @@ use crate::apply::replaced_backup::NAME_LIMIT;
 use crate::apply::replaced_file::ReplacedFile;
 use crate::filesystem::dir_entry::{DirEntry, TRASH};
 use crate::filesystem::entry_content::EntryContent;
-use crate::filesystem::moved_file;
-use crate::{Vault, VaultError, read};
+use crate::filesystem::{moved_file, note_file};
+use crate::{Vault, VaultError};
 
 /// Checks that the note is what the plan was based on.
 pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), StepError> {
@@ -155,8 +155,8 @@ pub(crate) fn open_matching(
     let file = vault.root().open_folder(TRASH).ok()?.open(name, flags, Mode::empty()).ok()?;
     let mut file = File::from(file);
     let stat = fs::fstat(&file).ok()?;
-    read::check_readable(path, &stat).ok()?;
-    let is_it = read::read_contents(path, &file, &stat).ok()? == bytes;
+    note_file::check_readable(path, &stat).ok()?;
+    let is_it = note_file::read_contents(path, &file, &stat).ok()? == bytes;
     file.rewind().ok()?;
     is_it.then_some(file)
 }

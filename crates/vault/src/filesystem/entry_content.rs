@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::VaultError;
 use crate::filesystem::folder::FolderHandle;
-use crate::read::{self, NOTE_LIMIT};
+use crate::filesystem::note_file::{self, NOTE_LIMIT};
 
 /// The entry under a name.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(crate) fn read_entry(
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(EntryContent::Other);
     }
-    let size = usize::try_from(read::size(&stat).min(NOTE_LIMIT)).unwrap_or_default();
+    let size = usize::try_from(note_file::size(&stat).min(NOTE_LIMIT)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(size + 1);
     let read = file.take(NOTE_LIMIT + 1).read_to_end(&mut bytes);
     read.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;

@@ -8,8 +8,8 @@ use rustix::io::Errno;
 
 use crate::apply::replaced_file::is_open_for_writing;
 use crate::filesystem::folder::FolderHandle;
-use crate::filesystem::permission;
-use crate::{Vault, VaultError, read};
+use crate::filesystem::{note_file, permission};
+use crate::{Vault, VaultError};
 
 impl Vault {
     /// Everything in the folder at `path`, at any depth, hidden files too. Nothing is opened but
@@ -26,7 +26,7 @@ pub(crate) fn read_folder_contents(top: &FolderHandle) -> Result<FolderContents,
     let mut found: Vec<(Vec<u8>, Option<FileState>)> = Vec::new();
     walk(top, |_, path, stat| {
         let state = (!is_folder(stat)).then(|| FileState {
-            size: read::size(stat),
+            size: note_file::size(stat),
             written: (stat.st_mtime, stat.st_mtime_nsec),
         });
         found.push((path.to_vec(), state));

@@ -7,8 +7,8 @@ use protocol::{ContentHash, NotePath};
 use rustix::fs;
 use rustix::io::{ReadWriteFlags, preadv2};
 
+use crate::filesystem::note_file::{self, check_readable};
 use crate::names::resolve::{note_path, spellings};
-use crate::read::{self, check_readable};
 use crate::{Note, Vault};
 
 /// A larger note is hashed where it holds up nobody.
@@ -39,7 +39,7 @@ impl Vault {
     fn read_whole_note(&self, path: NotePath, handle: &OwnedFd) -> Option<Note> {
         let stat = fs::fstat(handle).ok()?;
         check_readable(&path, &stat).ok()?;
-        let size = read::size(&stat);
+        let size = note_file::size(&stat);
         if size > MAX_CACHED_SIZE {
             return None;
         }
@@ -52,7 +52,7 @@ impl Vault {
         }
         let (bytes, stat) = self.filter_text(&path, Ok((bytes, stat))).ok()?;
         let hash = ContentHash::of(&bytes);
-        let modified = read::modified(&stat);
+        let modified = note_file::modified(&stat);
         Some(Note { real: path.clone(), path, bytes, hash, modified })
     }
 }

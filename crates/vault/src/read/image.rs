@@ -8,7 +8,8 @@ use std::io::Read;
 
 use protocol::NotePath;
 
-use crate::{Vault, VaultError, read};
+use crate::filesystem::note_file;
+use crate::{Vault, VaultError};
 
 /// The largest size of an image in bytes. A larger file is not read.
 pub const IMAGE_LIMIT: u64 = 32 << 20;
@@ -132,7 +133,7 @@ impl Vault {
 
     fn open_image(&self, path: &NotePath) -> Result<(Vec<u8>, ImageFormat), VaultError> {
         let (file, stat) = self.open_regular_file(path)?;
-        let size = read::size(&stat);
+        let size = note_file::size(&stat);
         check_size(path, size)?;
         let mut bytes =
             Vec::with_capacity(usize::try_from(size.min(MAGIC_BYTES)).unwrap_or_default());

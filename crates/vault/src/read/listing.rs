@@ -9,9 +9,10 @@ use rustix::fs::{self, AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
 use crate::filesystem::folder::FolderHandle;
+use crate::filesystem::note_file;
 use crate::names::sync_artifacts;
 use crate::privacy_filter::Visibility;
-use crate::{Fingerprint, Vault, VaultError, read};
+use crate::{Fingerprint, Vault, VaultError};
 
 /// Everything in the vault that is not protected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -222,7 +223,7 @@ impl ListingBuilder {
                 Ok(stat) => {
                     self.entries.retain(|(entry, _)| entry.path.as_str() != name.as_str());
                     found.push(name.as_str().to_owned());
-                    let (modified, kind) = (read::modified(&stat), EntryKind::Folder);
+                    let (modified, kind) = (note_file::modified(&stat), EntryKind::Folder);
                     let entry = VaultEntry { path: name, size: 0, modified, kind };
                     self.entries.push((entry, Fingerprint::from_stat(&stat)));
                 }
@@ -267,8 +268,11 @@ fn to_entry(path: NotePath, name: &str, stat: &Stat) -> (VaultEntry, Fingerprint
         _ => EntryKind::Link,
     };
     let is_file = !matches!(kind, EntryKind::Folder | EntryKind::Link | EntryKind::Placeholder);
-    let size = if is_file { read::size(stat) } else { 0 };
-    (VaultEntry { path, size, modified: read::modified(stat), kind }, Fingerprint::from_stat(stat))
+    let size = if is_file { note_file::size(stat) } else { 0 };
+    (
+        VaultEntry { path, size, modified: note_file::modified(stat), kind },
+        Fingerprint::from_stat(stat),
+    )
 }
 
 impl Unlisted {
