@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use protocol::{FileId, SettledIntent};
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
-use rustix::io::Errno;
 
 use crate::apply::recover::StagedFileRecorder;
 use crate::apply::replaced_file::ReplacedFiles;
 use crate::extra_root::ExtraRoots;
 use crate::filesystem::folder::FolderHandle;
-use crate::filesystem::system_folder;
+use crate::filesystem::system_folder::open_directory;
 use crate::filesystem::temp_files::UnremovedTempFiles;
 use crate::names::normalization::FolderNames;
 use crate::read::symlinks::SymlinkPolicy;
@@ -218,28 +217,6 @@ impl Vault {
             #[cfg(test)]
             name_listings: Arc::default(),
         }
-    }
-}
-
-/// Opens a folder for reading, by its name on the system; one of the system's own is refused.
-pub(crate) fn open_directory(folder: &Path) -> Result<OwnedFd, OpenError> {
-    let failed = |error| open_error(folder, error);
-    let Some(handle) = system_folder::open_unless_system(folder).map_err(failed)? else {
-        return Err(OpenError::System { folder: folder.to_owned() });
-    };
-    let wanted = Access::READ_OK | Access::EXEC_OK;
-    fs::accessat(&handle, ".", wanted, AtFlags::EACCESS).map_err(failed)?;
-    Ok(handle)
-}
-
-/// Why a folder was not opened.
-pub(crate) fn open_error(folder: &Path, error: Errno) -> OpenError {
-    let folder = folder.to_owned();
-    match error {
-        Errno::NOENT => OpenError::Missing { folder },
-        Errno::NOTDIR => OpenError::NotAFolder { folder },
-        Errno::ACCESS | Errno::PERM => OpenError::Denied { folder },
-        other => OpenError::Io { folder, source: other.into() },
     }
 }
 

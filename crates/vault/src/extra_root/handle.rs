@@ -7,7 +7,7 @@ use protocol::NotePath;
 
 use super::ExtraRootError;
 use crate::filesystem::folder::FolderHandle;
-use crate::vault::open_directory;
+use crate::filesystem::system_folder::open_directory;
 
 /// A root under its name, open or not.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use rustix::io::Errno;
 use super::{ExtraRootError, handle};
 use crate::Vault;
 use crate::filesystem::folder::FolderHandle;
+use crate::filesystem::system_folder::open_error;
 use crate::names::name_key::name_key;
-use crate::vault::open_error;
 
 /// More folders of one name than anybody has.
 const MAX_NAME_SUFFIX: usize = 1_000;

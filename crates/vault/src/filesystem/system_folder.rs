@@ -1,4 +1,5 @@
-//! Tells the folders that the kernel makes up, as in `/proc`, from those that can hold notes.
+//! Opens folders by their names on the system, but for those that the kernel makes up, as in `/proc`: these hold no
+//! notes.
 //!
 //! The opened handle is judged, so neither a link nor another mount of `/proc` hides where it leads.
 
@@ -7,9 +8,10 @@ use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fs::{self, CWD, FsWord, Mode, OFlags, ResolveFlags};
+use rustix::fs::{self, Access, AtFlags, CWD, FsWord, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::OpenError;
 use crate::filesystem::folder::retry_open;
 
 /// Nothing in these is a note.
@@ -35,7 +37,7 @@ const KERNEL_FILESYSTEMS: [FsWord; 15] = [
 ];
 
 /// Opens a folder for reading; `None` where it is one of the system's, or is only reached through one.
-pub(crate) fn open_unless_system(folder: &Path) -> Result<Option<OwnedFd>, Errno> {
+fn open_unless_system(folder: &Path) -> Result<Option<OwnedFd>, Errno> {
     if is_below_system_folder(folder) {
         return Ok(None);
     }
@@ -49,6 +51,28 @@ pub(crate) fn open_unless_system(folder: &Path) -> Result<Option<OwnedFd>, Errno
         opened => opened?,
     };
     Ok((!is_system_folder(&handle)?).then_some(handle))
+}
+
+/// Opens a folder for reading, by its name on the system; one of the system's own is refused.
+pub(crate) fn open_directory(folder: &Path) -> Result<OwnedFd, OpenError> {
+    let failed = |error| open_error(folder, error);
+    let Some(handle) = open_unless_system(folder).map_err(failed)? else {
+        return Err(OpenError::System { folder: folder.to_owned() });
+    };
+    let wanted = Access::READ_OK | Access::EXEC_OK;
+    fs::accessat(&handle, ".", wanted, AtFlags::EACCESS).map_err(failed)?;
+    Ok(handle)
+}
+
+/// Why a folder was not opened.
+pub(crate) fn open_error(folder: &Path, error: Errno) -> OpenError {
+    let folder = folder.to_owned();
+    match error {
+        Errno::NOENT => OpenError::Missing { folder },
+        Errno::NOTDIR => OpenError::NotAFolder { folder },
+        Errno::ACCESS | Errno::PERM => OpenError::Denied { folder },
+        other => OpenError::Io { folder, source: other.into() },
+    }
 }
 
 fn is_system_folder(handle: &OwnedFd) -> Result<bool, Errno> {
