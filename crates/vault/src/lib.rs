@@ -49,6 +49,5 @@ pub use read::Note;
 pub use read::image::{IMAGE_LIMIT, ImageFormat, NoteImage, PIXEL_LIMIT};
 pub use read::listing::{EntryKind, Listing, Unlisted, VaultEntry};
 pub use read::obsidian_config::ObsidianFile;
-pub use read::symlinks::SymlinkPolicy;
-pub use vault::Vault;
+pub use vault::{SymlinkPolicy, Vault};
 pub use watch::{VaultChange, VaultWatch};

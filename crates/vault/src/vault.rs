@@ -14,7 +14,6 @@ use crate::filesystem::folder::FolderHandle;
 use crate::filesystem::system_folder::open_directory;
 use crate::filesystem::temp_files::UnremovedTempFiles;
 use crate::names::normalization::FolderNames;
-use crate::read::symlinks::SymlinkPolicy;
 use crate::vault_id::PendingId;
 use crate::watch::TrackedFiles;
 use crate::{OpenError, PrivacyFilter, vault_id};
@@ -53,6 +52,16 @@ struct VaultState {
     replaced_files: ReplacedFiles,
     unremoved_temp_files: UnremovedTempFiles,
     change_lock: Arc<tokio::sync::Mutex<ChangeLockState>>,
+}
+
+/// How links are treated when a note is read. Nothing is ever written through one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SymlinkPolicy {
+    /// A note behind a link is not read.
+    #[default]
+    Refused,
+    /// Those to a place in the vault that is not protected are followed.
+    Inside,
 }
 
 /// The state that a change of notes must know of earlier changes.

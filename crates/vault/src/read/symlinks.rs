@@ -7,17 +7,7 @@ use protocol::NotePath;
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
-use crate::{Vault, VaultError};
-
-/// How links are treated when a note is read. Nothing is ever written through one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SymlinkPolicy {
-    /// A note behind a link is not read.
-    #[default]
-    Refused,
-    /// Those to a place in the vault that is not protected are followed.
-    Inside,
-}
+use crate::{SymlinkPolicy, Vault, VaultError};
 
 /// More links in a row than this count as a circle.
 const MAX_SYMLINKS: usize = 16;
