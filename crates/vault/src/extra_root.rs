@@ -3,10 +3,11 @@
 
 mod error;
 mod handle;
+mod roots;
 mod validate;
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use protocol::NotePath;
 use protocol::settings::ExtraRoot;
@@ -17,19 +18,11 @@ use crate::filesystem::folder::FolderHandle;
 use crate::names::name_key::name_key;
 use crate::{Unlisted, Vault, VaultError};
 use handle::ExtraRootHandle;
+use roots::{assign_names, name_to_path};
 
 pub use error::ExtraRootError;
+pub(crate) use roots::ExtraRoots;
 pub use validate::validate_extra_roots;
-
-/// All roots of a vault, in the user's order.
-#[derive(Debug, Default)]
-pub(crate) struct ExtraRoots {
-    roots: Vec<ExtraRootHandle>,
-    /// Those that have no name under which they could be seen.
-    unnamed: Vec<Unlisted>,
-    /// Held while one is opened: of two that lie within each other only one is.
-    opening: Mutex<()>,
-}
 
 /// A root as it is now: its name, and its folder or the rest of a sentence on why it is not seen.
 pub(crate) type ExtraRootState = (NotePath, Result<Arc<FolderHandle>, String>);
@@ -43,8 +36,8 @@ impl Vault {
     /// An entry of the vault itself with that name, other than a link, hides the root.
     pub fn set_extra_roots(&self, roots: &[ExtraRoot]) {
         let mut extra = ExtraRoots::default();
-        for (root, name) in roots.iter().zip(validate::assign_names(roots, |_| false)) {
-            match validate::name_to_path(&name) {
+        for (root, name) in roots.iter().zip(assign_names(roots, |_| false)) {
+            match name_to_path(&name) {
                 Some(name) => extra.roots.push(ExtraRootHandle::new(name, &root.folder)),
                 None => extra
                     .unnamed
@@ -146,42 +139,5 @@ impl Vault {
             Ok(stat) => FileType::from_raw_mode(stat.st_mode) != FileType::Symlink,
             Err(error) => error != Errno::NOENT,
         }
-    }
-}
-
-impl ExtraRoots {
-    /// The root that the top folder of `path` names, and the way from there.
-    fn find_root<'p>(&self, path: &'p str) -> Option<(&ExtraRootHandle, &'p str)> {
-        let (top, rest) = path.split_once('/').unwrap_or((path, "."));
-        let held = self.roots.iter().find(|held| held.name.as_str() == top)?;
-        Some((held, rest))
-    }
-
-    /// The folder of a root: the one that is held, or else the one that stands at its place.
-    fn open_root(
-        &self,
-        held: &ExtraRootHandle,
-        vault: &FolderHandle,
-    ) -> Result<Arc<FolderHandle>, ExtraRootError> {
-        match held.folder() {
-            Some(folder) => Ok(folder),
-            None => self.reopen_root(held, vault),
-        }
-    }
-
-    /// Opens the folder at a root's place. A held handle is released if the folder there is a
-    /// different one.
-    fn reopen_root(
-        &self,
-        held: &ExtraRootHandle,
-        vault: &FolderHandle,
-    ) -> Result<Arc<FolderHandle>, ExtraRootError> {
-        let _alone = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        held.refresh(|opened| {
-            let others = self.roots.iter().filter(|other| !std::ptr::eq(*other, held));
-            let others: Vec<Arc<FolderHandle>> =
-                others.filter_map(ExtraRootHandle::folder).collect();
-            validate::check_disjoint(&held.place, opened, Some(vault), &others)
-        })
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod image;
 pub(crate) mod listing;
 pub(crate) mod obsidian_config;
 pub(crate) mod symlinks;
+pub(crate) mod unlisted;
 
 use std::fs::File;
 

@@ -12,6 +12,7 @@ use crate::filesystem::folder::FolderHandle;
 use crate::filesystem::note_file;
 use crate::names::sync_artifacts;
 use crate::privacy_filter::Visibility;
+use crate::read::unlisted::{Unlisted, escaped};
 use crate::{Fingerprint, Vault, VaultError};
 
 /// Everything in the vault that is not protected.
@@ -54,15 +55,6 @@ pub enum EntryKind {
     Placeholder,
     /// A symbolic link (never followed by a listing), or a pipe, socket or device (never opened).
     Link,
-}
-
-/// Something that is there but could not be listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unlisted {
-    /// Its path; characters that cannot be shown are escaped, so that no two names look alike.
-    pub name: String,
-    /// One sentence with the reason and the remedy.
-    pub why: String,
 }
 
 impl Vault {
@@ -273,35 +265,6 @@ fn to_entry(path: NotePath, name: &str, stat: &Stat) -> (VaultEntry, Fingerprint
         VaultEntry { path, size, modified: note_file::modified(stat), kind },
         Fingerprint::from_stat(stat),
     )
-}
-
-impl Unlisted {
-    fn new(name: String, why: String) -> Self {
-        Self { name, why }
-    }
-
-    /// The same for a name that may hold anything.
-    pub(crate) fn from_name(name: &str, why: String) -> Self {
-        Self::new(escaped(name.as_bytes()), why)
-    }
-}
-
-/// The name in visible characters: bytes that are not UTF-8, control characters and `\` escaped.
-fn escaped(name: &[u8]) -> String {
-    let mut shown = String::new();
-    for chunk in name.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                '\\' => shown.push_str("\\\\"),
-                _ if character.is_control() => shown.extend(character.escape_default()),
-                _ => shown.push(character),
-            }
-        }
-        for byte in chunk.invalid() {
-            shown.push_str(&format!("\\x{byte:02X}"));
-        }
-    }
-    shown
 }
 
 fn unchecked_notes(notes: usize) -> Unlisted {
