@@ -1,16 +1,15 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
+mod staged_file_recorder;
+
 use std::collections::HashSet;
 
-use protocol::{
-    Change, ChangeAction, ChangeKind, EffectId, FileId, Intent, NotePath, SettledIntent,
-};
-use tokio::sync::{OwnedMutexGuard, mpsc, oneshot};
+use protocol::{Change, ChangeAction, ChangeKind, EffectId, Intent, NotePath, SettledIntent};
+use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::atomic_group::{FileAfter, Outcomes};
-use crate::apply::fault_point::with_fault_points;
 use crate::apply::missing_folders::MissingFolders;
 use crate::apply::replace::{self, StepError, is_base_file, is_staged};
 use crate::apply::{
@@ -23,6 +22,8 @@ use crate::filesystem::moved_file;
 use crate::ledger::Ledger;
 use crate::vault::ChangeLockState;
 use crate::{ApplyError, Vault, VaultError};
+
+pub(crate) use staged_file_recorder::StagedFileRecorder;
 
 /// The outcomes of the changes that were open, in the order they were intended. Each intent names
 /// its turn and call, so a caller can say of every call whether its change happened.
@@ -76,9 +77,9 @@ impl Vault {
             ..intent
         };
         let intents: Vec<_> = intents.into_iter().map(keeps_to_its_file).collect();
-        let (requests, mut requested) = mpsc::unbounded_channel();
+        let (recorder, mut requested) = StagedFileRecorder::channel();
         let mut vault = self.with_folder_names();
-        vault.staged_file_recorder = Some(StagedFileRecorder(requests));
+        vault.staged_file_recorder = Some(recorder);
         let work = move || {
             let is_other = vault.has_unwritten_id();
             let (mut missing, mut outcomes) = (MissingFolders::of_order(&intents), Outcomes::new());
@@ -134,41 +135,6 @@ async fn intents_without_outcome(
         open.retain(|intent| !recorded.contains(&intent.effect));
     }
     Ok(open)
-}
-
-/// Lets the ledger store which file recovery makes ready for a change, before it gets the note's name: a
-/// recovery that is interrupted as well is then finished like the change itself.
-#[derive(Debug, Clone)]
-pub(crate) struct StagedFileRecorder(mpsc::UnboundedSender<StagedFile>);
-
-impl StagedFileRecorder {
-    /// Returns when the ledger has stored it, or cannot. Blocks.
-    fn record(&self, effect: &EffectId, file: FileId) {
-        let (stored, answer) = oneshot::channel();
-        // Nobody answers once recovery is given up; the file is then as unknown as without a ledger.
-        if self.0.send(StagedFile { effect: effect.clone(), file, stored }).is_ok() {
-            let _ = answer.blocking_recv();
-        }
-    }
-}
-
-/// A file that is ready, and whom to tell that it is stored.
-#[derive(Debug)]
-struct StagedFile {
-    effect: EffectId,
-    file: FileId,
-    stored: oneshot::Sender<()>,
-}
-
-impl StagedFile {
-    async fn store_in(self, ledger: &dyn Ledger) {
-        let files = [(self.effect, self.file)];
-        if let Err(error) = with_fault_points!("staged", ledger.record_staged_files(&files).await) {
-            tracing::warn!(%error, "a file that was made ready could not be stored");
-        }
-        // The work may have been given up meanwhile.
-        let _ = self.stored.send(());
-    }
 }
 
 /// Makes the change as [`Vault::apply`] does.
