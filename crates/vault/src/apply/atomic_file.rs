@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 
 use protocol::{FileId, Intent, NotePath};
-use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::apply::atomic_group::FileAfter;
@@ -13,7 +13,7 @@ use crate::apply::fault_point::with_fault_points;
 use crate::filesystem::dir_entry::create_folders;
 use crate::filesystem::entry_content::{self, EntryContent};
 use crate::filesystem::file_metadata::{self, MetadataError};
-use crate::filesystem::folder::{FolderHandle, file_id_of};
+use crate::filesystem::folder::{FolderHandle, Inode, file_id_of};
 use crate::filesystem::temp_files::UnremovedTempFiles;
 use crate::filesystem::{note_file, permission};
 use crate::{Vault, VaultError};
@@ -25,16 +25,6 @@ pub(crate) struct AtomicFile {
     folder: FolderHandle,
     temp: String,
     unremoved: UnremovedTempFiles,
-}
-
-/// Which file it is, whatever its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Inode(u64, u64);
-
-impl Inode {
-    const fn from_stat(stat: &Stat) -> Self {
-        Self(stat.st_dev, stat.st_ino)
-    }
 }
 
 /// How a rename with two names in play went.

@@ -6,6 +6,8 @@
 //! held until the change is recorded. Why, and what a file system without
 //! leases costs: `docs/adr/0021-open-writers.md`.
 
+mod release;
+
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};

@@ -177,6 +177,16 @@ pub(crate) fn retry_open(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<Ow
         .unwrap_or_else(open)
 }
 
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inode(u64, u64);
+
+impl Inode {
+    pub(crate) const fn from_stat(stat: &Stat) -> Self {
+        Self(stat.st_dev, stat.st_ino)
+    }
+}
+
 /// Whether `now` is the file that was `then`. Where the system does not say by now when a file was made, as
 /// in some sandboxes, the number has to do.
 pub(crate) fn is_same_file(then: FileId, now: FileId) -> bool {
