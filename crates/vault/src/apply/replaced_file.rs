@@ -18,10 +18,8 @@ use protocol::{NotePath, Timestamp};
 use rustix::fs;
 use rustix::io::Errno;
 
-use crate::apply::atomic_file::AtomicFile;
-use crate::apply::replaced_backup;
+use crate::VaultError;
 use crate::filesystem::note_file;
-use crate::{Vault, VaultError};
 
 /// How many old files are held at once; each is an open file.
 const MAX_HELD_FILES: usize = 128;
@@ -64,23 +62,6 @@ impl ReplacedFile {
         self.lease.as_ref().is_some_and(|lease| !lease.is_unbroken())
     }
 
-    /// Removes the file, which has the temporary name of `place`. Where nobody can tell whether it is
-    /// still written to, it goes to the trash for a while instead.
-    pub(crate) fn discard(self, vault: &Vault, target: &AtomicFile) {
-        if self.lease.is_none() {
-            return replaced_backup::move_to_backup(vault, target);
-        }
-        target.discard_temp();
-        self.hold_unlinked(vault);
-    }
-
-    /// The same for a file that has no name any more.
-    pub(crate) fn hold_unlinked(self, vault: &Vault) {
-        if self.lease.is_some() {
-            vault.replaced_files().push(self);
-        }
-    }
-
     /// Whether nobody can tell who writes to it.
     pub(crate) const fn has_no_lease(&self) -> bool {
         self.lease.is_none()
@@ -116,36 +97,6 @@ struct OpenTempFile {
     known: Vec<u8>,
 }
 
-impl OpenTempFile {
-    /// Waits until nobody writes to the file any more, saves the late bytes as a note in the same
-    /// folder, and removes the file. `Err` if it is still open after a while.
-    fn save_when_closed(mut self, vault: &Vault) -> Result<(), Self> {
-        wait_for_writers(&self.file);
-        if is_open_for_writing(&self.file) || self.save(vault).is_err() {
-            return Err(self);
-        }
-        if let Ok(place) = AtomicFile::open_at_path(vault, &self.path, self.temp.clone())
-            && place.temp_is(&self.file)
-        {
-            place.discard_temp();
-        }
-        Ok(())
-    }
-
-    fn save(&mut self, vault: &Vault) -> Result<(), VaultError> {
-        let failed = |error| VaultError::from_errno("read", &self.path, error);
-        let stat = fs::fstat(&self.file).map_err(failed)?;
-        self.file.seek(SeekFrom::Start(0)).map_err(|error| io_error(&self.path, &error))?;
-        let bytes = note_file::read_contents(&self.path, &self.file, &stat)?;
-        if bytes != self.known {
-            let (path, copy) =
-                (&self.path, replaced_backup::save_copy(vault, &self.path, &bytes, &self.file)?);
-            tracing::warn!(%path, %copy, "a program wrote to a file that was reverted");
-        }
-        Ok(())
-    }
-}
-
 /// The files that were replaced a moment ago. They have no name any more, or a temporary one.
 #[derive(Debug, Default)]
 pub(crate) struct ReplacedFiles {
@@ -154,15 +105,6 @@ pub(crate) struct ReplacedFiles {
 }
 
 impl ReplacedFiles {
-    /// From now on what another program writes to the temporary file of `place`, which it has open, is not
-    /// lost; `known` are its bytes so far.
-    pub(crate) fn hold_open_temp(&self, target: &AtomicFile, known: &[u8]) {
-        let Ok(file) = target.open_temp() else { return };
-        let (path, temp) = (target.path().clone(), target.temp_name().to_owned());
-        let mut temps = self.open_temps.lock().unwrap_or_else(PoisonError::into_inner);
-        temps.push(OpenTempFile { path, temp, file, known: known.to_vec() });
-    }
-
     fn take(&self) -> (Vec<ReplacedFile>, Vec<OpenTempFile>) {
         let nameless =
             std::mem::take(&mut *self.unlinked.lock().unwrap_or_else(PoisonError::into_inner));
@@ -178,47 +120,6 @@ impl ReplacedFiles {
         {
             drop(held.remove(unwanted));
         }
-    }
-}
-
-impl Vault {
-    /// Releases the files that were replaced. Bytes that a program still wrote to one of them
-    /// become a separate note in the same folder. The removal of temporary files that could not be
-    /// removed is tried again.
-    pub(crate) fn release_replaced_files(&self) {
-        self.retry_temp_removal();
-        let (nameless, temps) = self.replaced_files().take();
-        for still_open in temps.into_iter().filter_map(|temp| temp.save_when_closed(self).err()) {
-            let mut temps =
-                self.replaced_files().open_temps.lock().unwrap_or_else(PoisonError::into_inner);
-            temps.push(still_open);
-        }
-        for (path, bytes, old) in nameless.into_iter().filter_map(ReplacedFile::late_write) {
-            self.save_late_write(&path, &bytes, &old);
-        }
-    }
-
-    /// Saves bytes that a program wrote to the old file of a note: in the note's folder, or else in
-    /// the trash. The log says where they are.
-    fn save_late_write(&self, path: &NotePath, bytes: &[u8], old: &File) {
-        let copy = replaced_backup::save_copy(self, path, bytes, old).map(|copy| copy.to_string());
-        let saved = copy.or_else(|error| {
-            tracing::warn!(%path, %error, "bytes written to an old file could not be saved in the folder of its note");
-            replaced_backup::save_in_trash(self, path, bytes)
-        });
-        match saved {
-            Ok(copy) => tracing::warn!(%path, %copy, "a program wrote to the old file of a note"),
-            Err(error) => {
-                tracing::error!(%path, %error, "what a program wrote to the old file is lost");
-            }
-        }
-    }
-
-    /// Whether another program has the note open for writing; `false` where nobody can tell.
-    pub(crate) fn is_being_written(&self, path: &NotePath) -> bool {
-        let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
-        let note = self.root().open(path.as_str(), flags, fs::Mode::empty());
-        note.is_ok_and(|note| is_open_for_writing(&File::from(note)))
     }
 }
 
