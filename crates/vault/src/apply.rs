@@ -8,7 +8,6 @@
 pub(crate) mod atomic_file;
 pub(crate) mod atomic_group;
 pub(crate) mod execute;
-pub(crate) mod fault_point;
 pub(crate) mod missing_folders;
 pub(crate) mod progress;
 pub(crate) mod rebase;
@@ -32,11 +31,11 @@ use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use crate::apply::atomic_group::{IntentGroup, Outcomes};
-use crate::apply::fault_point::with_fault_points;
 use crate::apply::missing_folders::MissingFolders;
 use crate::apply::progress::Progress;
 use crate::apply::rebase::{RetryLimit, RetryPlan};
 
+use crate::filesystem::fault_point::with_fault_points;
 use crate::filesystem::temp_files::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::ledger::Ledger;
 use crate::vault::ChangeLockState;

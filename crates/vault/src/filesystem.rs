@@ -1,7 +1,8 @@
-//! Folders and files as the kernel sees them: handles, entries, metadata and permissions.
+//! Folders and files as the kernel sees them: handles, entries, metadata, permissions and durable steps.
 
 pub(crate) mod dir_entry;
 pub(crate) mod entry_content;
+pub(crate) mod fault_point;
 pub(crate) mod file_metadata;
 pub(crate) mod file_times;
 pub(crate) mod fingerprint;

@@ -9,9 +9,9 @@ use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::apply::atomic_group::FileAfter;
-use crate::apply::fault_point::with_fault_points;
 use crate::filesystem::dir_entry::create_folders;
 use crate::filesystem::entry_content::{self, EntryContent};
+use crate::filesystem::fault_point::with_fault_points;
 use crate::filesystem::file_metadata::{self, MetadataError};
 use crate::filesystem::folder::{FolderHandle, Inode, file_id_of};
 use crate::filesystem::temp_files::UnremovedTempFiles;

@@ -6,9 +6,9 @@ use protocol::{FileId, FolderContents, NotePath};
 use rustix::fs::{self, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::apply::fault_point::with_fault_points;
 use crate::apply::replaced_file::is_open_for_writing;
 use crate::filesystem::entry_content::{self, EntryContent};
+use crate::filesystem::fault_point::with_fault_points;
 use crate::filesystem::folder::FolderHandle;
 use crate::filesystem::folder_contents::{
     DeletionObstacle, deletion_obstacle, read_folder_contents,

@@ -3,7 +3,7 @@
 use protocol::{EffectId, FileId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::apply::fault_point::with_fault_points;
+use crate::filesystem::fault_point::with_fault_points;
 use crate::ledger::Ledger;
 
 /// Lets the ledger store which file recovery makes ready for a change, before it gets the note's name: a
