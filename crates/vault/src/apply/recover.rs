@@ -250,7 +250,7 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
         && temp == ContentState::Part
         && place.temp_id() != intent.base
     {
-        return Err(StepError::parked(&place));
+        return Err(StepError::parked_at(place.path()));
     }
     if remedy != RecoveryAction::Revert
         && !matches!(temp, ContentState::Nothing | ContentState::Other)
@@ -272,14 +272,14 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<FileAfter, S
             let after = change.after().unwrap_or_default();
             Err(replace::roll_back(vault, &place, after).in_recovery())
         }
-        Park => Err(StepError::parked(&place)),
+        Park => Err(StepError::parked_at(place.path())),
         RecoveryAction::Moved => Ok(intent.staged),
         RecoveryAction::Gone => Ok(None),
         GiveUp => Err(StepError::stale(stale_error(change))),
         RecoveryAction::MoveBack => {
             place.rename_to_free_name().map_err(|error| StepError::open(place.io_error(error)))?;
             place.sync().map_err(StepError::open)?;
-            Err(StepError::parked(&place))
+            Err(StepError::parked_at(place.path()))
         }
     }
 }
@@ -382,10 +382,10 @@ fn finish_rollback(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
         (ContentState::After, ContentState::Other) => {
             Err(replace::roll_back(vault, &back, before).in_recovery())
         }
-        (ContentState::After, ContentState::Part) => Err(StepError::parked(&back)),
-        (_, ContentState::Other) => Err(StepError::parked(&back)),
+        (ContentState::After, ContentState::Part) => Err(StepError::parked_at(back.path())),
+        (_, ContentState::Other) => Err(StepError::parked_at(back.path())),
         _ => replace::discard_temp(vault, &back, in_state(&change, found))
-            .map_err(|_| StepError::parked(&back)),
+            .map_err(|_| StepError::parked_at(back.path())),
     }
 }
 

@@ -33,17 +33,13 @@ impl StepError {
         Self { state: IntentState::Failed, why }
     }
 
-    pub(crate) fn parked(target: &AtomicFile) -> Self {
-        Self::parked_at(target.path())
-    }
-
     pub(crate) fn parked_at(path: &NotePath) -> Self {
         Self { state: IntentState::Parked, why: VaultError::Parked { path: path.clone() } }
     }
 
     /// Another program was faster: the change was certainly not made, and what the program wrote stands.
-    pub(crate) fn overtaken(target: &AtomicFile) -> Self {
-        Self::failed(VaultError::Overtaken { path: target.path().clone() })
+    pub(crate) fn overtaken(path: &NotePath) -> Self {
+        Self::failed(VaultError::Overtaken { path: path.clone() })
     }
 
     /// The same outcome for a recovery: the change may have been made long before, and the other program
@@ -291,10 +287,12 @@ pub(crate) fn roll_back(vault: &Vault, target: &AtomicFile, after: &[u8]) -> Ste
             // Under the note's name somebody may have opened it.
             if discard_temp(vault, target, |bytes| bytes == after).is_err() {
                 vault.replaced_files().hold_open_temp(target, after);
-                return StepError::overtaken(target);
+                return StepError::overtaken(target.path());
             }
         }
-        Ok(_) => return target.exchange().map_or_else(unknown, |_| StepError::overtaken(target)),
+        Ok(_) => {
+            return target.exchange().map_or_else(unknown, |_| StepError::overtaken(target.path()));
+        }
         Err(why) => return target.exchange().map_or_else(unknown, |_| StepError::open(why)),
     }
     match target.sync() {
@@ -433,9 +431,9 @@ fn restore_displaced(vault: &Vault, target: &AtomicFile, before: &[u8]) -> StepE
             vault
                 .replaced_files()
                 .hold_open_temp(target, if bytes == before { before } else { b"" });
-            return StepError::overtaken(target);
+            return StepError::overtaken(target.path());
         }
-        _ => return StepError::overtaken(target),
+        _ => return StepError::overtaken(target.path()),
     }
     match target.sync() {
         Ok(()) => stale_error(target),
