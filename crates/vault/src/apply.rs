@@ -9,6 +9,7 @@ pub(crate) mod atomic_file;
 pub(crate) mod atomic_group;
 pub(crate) mod execute;
 pub(crate) mod missing_folders;
+pub(crate) mod outcome;
 pub(crate) mod progress;
 pub(crate) mod rebase;
 pub(crate) mod recover;
@@ -30,8 +31,8 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::apply::atomic_group::{IntentGroup, Outcomes};
 use crate::apply::missing_folders::MissingFolders;
+use crate::apply::outcome::{IntentGroup, Outcomes};
 use crate::apply::progress::Progress;
 use crate::apply::rebase::{RetryLimit, RetryPlan};
 

@@ -8,7 +8,7 @@ use protocol::{FileId, Intent, NotePath};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::apply::atomic_group::FileAfter;
+use crate::apply::outcome::FileAfter;
 use crate::filesystem::dir_entry::create_folders;
 use crate::filesystem::entry_content::{self, EntryContent};
 use crate::filesystem::fault_point::with_fault_points;

@@ -2,22 +2,12 @@
 
 use std::borrow::Cow;
 
-use protocol::{Change, ChangeKind, EffectId, FileId, Intent, IntentState, NotePath, Renames};
+use protocol::{Change, ChangeKind, EffectId, Intent, IntentState, NotePath, Renames};
 
 use crate::apply::missing_folders::{self, MissingFolders};
-use crate::apply::replace::StepError;
+use crate::apply::outcome::{FileAfter, IntentGroup, Outcomes, StepError};
 use crate::apply::{execute, rename, replace};
 use crate::{Vault, VaultError};
-
-/// Changes of one order that stand or fall together; without a unit, one alone.
-pub(crate) type IntentGroup = Vec<Intent>;
-
-/// The file in which a change left what it is about; `None` where nothing is left, or where nobody knows
-/// for sure which file that is.
-pub(crate) type FileAfter = Option<FileId>;
-
-/// The outcome of each change of a group.
-pub(crate) type Outcomes = Vec<(Intent, Result<FileAfter, StepError>)>;
 
 /// Splits what is in order into groups; a unit stands where its last change stood.
 pub(crate) fn groups(intents: Vec<Intent>) -> Vec<IntentGroup> {

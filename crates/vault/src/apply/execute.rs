@@ -4,9 +4,8 @@ use protocol::{ChangeAction, ChangeKind, Intent};
 
 use crate::Vault;
 use crate::apply::atomic_file::AtomicFile;
-use crate::apply::atomic_group::FileAfter;
-use crate::apply::replace::{self, StepError};
-use crate::apply::{recover, rename, trash};
+use crate::apply::outcome::{self, FileAfter, StepError};
+use crate::apply::{recover, rename, replace, trash};
 use crate::filesystem::dir_entry::DirEntry;
 use crate::filesystem::entry_content::EntryContent;
 use crate::names::normalization;
@@ -111,7 +110,7 @@ pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepErr
         ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. } => {
             let Ok(place) = AtomicFile::open(vault, intent) else { return Ok(false) };
             // Somebody may have gone on writing in it.
-            if replace::is_staged(intent, place.note_id()) {
+            if outcome::is_staged(intent, place.note_id()) {
                 return Ok(true);
             }
             let note = place.read_note_entry().map_err(StepError::open)?;
@@ -129,7 +128,7 @@ pub(crate) fn is_applied(vault: &Vault, intent: &Intent) -> Result<bool, StepErr
 /// only copy of a text.
 pub(crate) fn has_displaced_file(vault: &Vault, intent: &Intent) -> bool {
     let is_displaced = |place: AtomicFile| {
-        place.temp_id().is_some_and(|file| !replace::is_staged(intent, Some(file)))
+        place.temp_id().is_some_and(|file| !outcome::is_staged(intent, Some(file)))
     };
     intent.change.kind() == ChangeKind::Replace
         && AtomicFile::open(vault, intent).is_ok_and(is_displaced)
@@ -140,7 +139,7 @@ pub(crate) fn is_waiting(vault: &Vault, intent: &Intent) -> bool {
     let Ok(place) = AtomicFile::open(vault, intent) else { return false };
     // Without a stored file nothing was exchanged, unless the power was cut.
     intent.staged.is_none()
-        || replace::is_staged(intent, place.temp_id())
+        || outcome::is_staged(intent, place.temp_id())
         || (intent.change.kind() == ChangeKind::Replace
-            && replace::is_base_file(intent, place.note_id()))
+            && outcome::is_base_file(intent, place.note_id()))
 }

@@ -3,9 +3,8 @@
 
 use protocol::{Change, ChangeAction, ChangeKind, Intent, IntentState, NotePath};
 
-use crate::apply::atomic_group::Outcomes;
 use crate::apply::execute;
-use crate::apply::replace::StepError;
+use crate::apply::outcome::{Outcomes, StepError};
 use crate::filesystem::moved_file;
 use crate::{Vault, VaultError};
 

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use protocol::{Change, ChangeAction, EffectId, FileId, Intent};
 use uuid::Uuid;
 
-use crate::apply::atomic_group::{self, IntentGroup, Outcomes};
 use crate::apply::missing_folders::MissingFolders;
-use crate::apply::replace::StepError;
-use crate::apply::{TouchedPaths, temp_name};
+use crate::apply::outcome::{IntentGroup, Outcomes, StepError};
+use crate::apply::{TouchedPaths, atomic_group, temp_name};
 use crate::filesystem::folder::is_same_file;
 use crate::filesystem::note_file;
 use crate::merge::merge;

@@ -9,12 +9,11 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
 use crate::apply::atomic_file::AtomicFile;
-use crate::apply::atomic_group::{FileAfter, Outcomes};
 use crate::apply::missing_folders::MissingFolders;
-use crate::apply::replace::{self, StepError, is_base_file, is_staged};
+use crate::apply::outcome::{FileAfter, Outcomes, StepError, is_base_file, is_staged};
 use crate::apply::{
-    LedgerRecord, atomic_group, execute, record_outcomes, record_replacements, replaced_backup,
-    settled_intents, track_changed_files,
+    LedgerRecord, atomic_group, execute, record_outcomes, record_replacements, replace,
+    replaced_backup, settled_intents, track_changed_files,
 };
 use crate::filesystem::entry_content::EntryContent;
 use crate::filesystem::folder::is_same_file;

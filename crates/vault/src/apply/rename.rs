@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use protocol::{ChangeAction, FileId, Intent, NotePath, RenamedKind};
 use rustix::fs::FileType;
 
-use crate::apply::atomic_group::FileAfter;
-use crate::apply::replace::StepError;
+use crate::apply::outcome::{FileAfter, StepError};
 use crate::filesystem::dir_entry::DirEntry;
 use crate::filesystem::folder::is_same_file;
 use crate::{Vault, VaultError};

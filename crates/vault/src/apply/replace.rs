@@ -2,86 +2,19 @@
 //! reverted if the note was not what the plan was based on.
 
 use std::fs::File;
-use std::os::fd::AsFd;
 
-use protocol::{FileId, FileReplacement, Intent, IntentState, NotePath};
+use protocol::{FileReplacement, Intent, IntentState};
 use rustix::fs;
 use rustix::io::Errno;
 
 use crate::apply::atomic_file::{AtomicFile, ExchangeResult};
-use crate::apply::atomic_group::FileAfter;
+use crate::apply::outcome::{FileAfter, StepError, check_base_file, is_base_file, is_staged};
 use crate::apply::replaced_file::ReplacedFile;
 use crate::apply::{replaced_backup, trash};
 use crate::filesystem::entry_content::EntryContent;
-use crate::filesystem::folder::{file_id_of, is_same_file};
+use crate::filesystem::folder::file_id_of;
 use crate::filesystem::note_file::{self, NOTE_LIMIT};
 use crate::{Vault, VaultError};
-
-/// Why a note was not changed, and how its intent ended.
-#[derive(Debug)]
-pub(crate) struct StepError {
-    pub(crate) state: IntentState,
-    pub(crate) why: VaultError,
-}
-
-impl StepError {
-    pub(crate) fn stale(why: VaultError) -> Self {
-        Self { state: IntentState::Stale, why }
-    }
-
-    pub(crate) fn failed(why: VaultError) -> Self {
-        Self { state: IntentState::Failed, why }
-    }
-
-    pub(crate) fn parked_at(path: &NotePath) -> Self {
-        Self { state: IntentState::Parked, why: VaultError::Parked { path: path.clone() } }
-    }
-
-    /// Another program was faster: the change was certainly not made, and what the program wrote stands.
-    pub(crate) fn overtaken(path: &NotePath) -> Self {
-        Self::failed(VaultError::Overtaken { path: path.clone() })
-    }
-
-    /// The same outcome for a recovery: the change may have been made long before, and the other program
-    /// may have gone on from there.
-    pub(crate) fn in_recovery(self) -> Self {
-        match self.why {
-            VaultError::Overtaken { path } => Self::parked_at(&path),
-            why => Self { why, ..self },
-        }
-    }
-
-    /// A missing or occupied path makes its plan stale; a refusal of the system is a failure.
-    pub(crate) fn from_missing(why: VaultError) -> Self {
-        match why {
-            VaultError::NotFound { .. }
-            | VaultError::Exists { .. }
-            | VaultError::Stale { .. }
-            | VaultError::BeingWritten { .. } => Self::stale(why),
-            _ => Self::failed(why),
-        }
-    }
-
-    /// If the path is missing or occupied during a revert, somebody else did it; if the system
-    /// refuses now, the next recovery may succeed.
-    pub(crate) fn from_rollback(path: &NotePath, why: VaultError) -> Self {
-        match why {
-            VaultError::Io { .. }
-            | VaultError::NoSpace { .. }
-            | VaultError::ReadOnly { .. }
-            | VaultError::Protected { .. }
-            | VaultError::Unkept { .. }
-            | VaultError::BeingWritten { .. }
-            | VaultError::Denied { .. } => Self::open(why),
-            _ => Self::parked_at(path),
-        }
-    }
-
-    /// Nobody knows: the next recovery looks again.
-    pub(crate) fn open(why: VaultError) -> Self {
-        Self { state: IntentState::Open, why }
-    }
-}
 
 /// Stages a new note: its folder exists, its name is free, and its bytes are durable in the
 /// temporary file, with the metadata of the file `like` in the trash. Returns the temporary file.
@@ -125,25 +58,6 @@ pub(crate) fn stage(
         return Err(stale_error(&place));
     }
     place.write_temp(after, Some(&note)).map_err(StepError::failed)
-}
-
-/// Refuses a file that is not the one that the change is about: another note may have its path by now,
-/// and say the same.
-pub(crate) fn check_base_file(intent: &Intent, file: &impl AsFd) -> Result<(), StepError> {
-    if intent.is_exact && !is_base_file(intent, file_id_of(file).ok()) {
-        return Err(StepError::stale(VaultError::Stale { path: intent.change.path.clone() }));
-    }
-    Ok(())
-}
-
-/// Whether a file is the one that the change is about.
-pub(crate) fn is_base_file(intent: &Intent, file: Option<FileId>) -> bool {
-    intent.base.zip(file).is_some_and(|(base, file)| is_same_file(base, file))
-}
-
-/// Whether a file is the one that was made ready for the change.
-pub(crate) fn is_staged(intent: &Intent, file: Option<FileId>) -> bool {
-    intent.staged.zip(file).is_some_and(|(staged, file)| is_same_file(staged, file))
 }
 
 /// Whether something has the temporary name of a note.

@@ -8,8 +8,7 @@ use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::apply::atomic_file::AtomicFile;
-use crate::apply::atomic_group::FileAfter;
-use crate::apply::replace::{StepError, check_base_file, is_base_file};
+use crate::apply::outcome::{FileAfter, StepError, check_base_file, is_base_file};
 use crate::apply::replaced_backup::NAME_LIMIT;
 use crate::apply::replaced_file::ReplacedFile;
 use crate::filesystem::dir_entry::{DirEntry, TRASH};
