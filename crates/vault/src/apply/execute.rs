@@ -5,7 +5,8 @@ use protocol::{ChangeAction, ChangeKind, Intent};
 use crate::Vault;
 use crate::apply::atomic_file::AtomicFile;
 use crate::apply::outcome::{self, FileAfter, StepError};
-use crate::apply::{recover, rename, replace, trash};
+use crate::apply::recover::finish_note::finish_note;
+use crate::apply::{rename, replace, trash};
 use crate::filesystem::dir_entry::DirEntry;
 use crate::filesystem::entry_content::EntryContent;
 use crate::names::normalization;
@@ -93,9 +94,7 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), StepError> {
 /// Finishes an interrupted change, judged by what is on disk.
 pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepError> {
     match &intent.change.act {
-        ChangeAction::Create { .. } | ChangeAction::Replace { .. } => {
-            recover::finish_note(vault, intent)
-        }
+        ChangeAction::Create { .. } | ChangeAction::Replace { .. } => finish_note(vault, intent),
         ChangeAction::Trash { before } => trash::finish(vault, intent, before),
         ChangeAction::Rename { .. }
         | ChangeAction::TrashFolder { .. }
