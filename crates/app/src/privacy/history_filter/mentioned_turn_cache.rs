@@ -93,7 +93,8 @@ fn messages_with_results(turn: ExportedTurn) -> Arc<[Message]> {
                 call: call.call.clone(),
                 output: call.output.clone()?,
                 is_error: call.is_error,
-                speech: call.speech.clone(),
+                // Nobody reads it here.
+                speech: None,
             })
         });
         let parts: Vec<MessagePart> = results.collect();

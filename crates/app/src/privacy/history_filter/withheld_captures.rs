@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 use tools::plan_outcome::{self, PlanOutcome};
 
 use super::{Hidden, reveals_in_quotation};
-use crate::hub::fallback_capture::{captured_path, captures_message, is_capture_call, is_saved_text};
+use crate::hub::fallback_capture::{
+    captured_path, captures_message, is_capture_call, is_saved_text,
+};
 use crate::privacy::withheld_plans::TurnCall;
 
 /// Stands for the summary of the plan.
@@ -29,10 +31,11 @@ pub(super) fn withhold_captures(mut rows: Vec<Message>, hidden: &Hidden<'_>) -> 
                 MessagePart::Call { id, arguments, .. } if captures.hides_call(turn, id) => {
                     *arguments = Value::Object(Map::new());
                 }
-                MessagePart::Result { call, output, is_error }
+                MessagePart::Result { call, output, is_error, speech }
                     if captures.hides_result(turn, call, output, hidden) =>
                 {
                     *output = withheld_outcome(output, *is_error);
+                    *speech = None;
                 }
                 MessagePart::Text { text }
                     if *role == Role::Assistant && captures.is_end_of_hidden(turn, text) =>

@@ -9,12 +9,12 @@ fn captured(id: &str, path: &str, output: &str, is_error: bool) -> Vec<Message> 
     let says = |role, text: &str| row("one", role, MessagePart::Text { text: text.to_owned() });
     let call = CallId::from(id);
     let arguments = json!({ "path": format!("./{path}"), "content": "- which one?" });
-    let tool = "append_file".to_owned();
+    let (tool, output) = ("append_file".to_owned(), output.to_owned());
     vec![
         says(Role::User, "which one?"),
         says(Role::Assistant, ANSWER),
         row("one", Role::Assistant, MessagePart::Call { id: call.clone(), tool, arguments }),
-        row("one", Role::User, MessagePart::Result { call, output: output.to_owned(), is_error }),
+        row("one", Role::User, MessagePart::Result { call, output, is_error, speech: None }),
         says(Role::Assistant, &format!("Saved to {path}.")),
     ]
 }
