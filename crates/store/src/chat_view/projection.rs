@@ -64,9 +64,8 @@ pub fn call_items(
         }
         match call.speech.take() {
             Some(Speech::Say { text }) => Some(sent_message_item(&call, text)),
-            Some(Speech::Ask { text, .. }) => {
-                Some(asked(&call).unwrap_or_else(|| sent_message_item(&call, text)))
-            }
+            // Its question is stored with the end of the turn, or not at all.
+            Some(Speech::Ask { .. }) => asked(&call),
             // It was about a question, which stands in the chat already.
             None if talks && call.reactions.is_empty() => None,
             Some(Speech::End { .. }) | None => Some(line(call, at)),
