@@ -60,20 +60,29 @@ impl Feed {
         self.inner.added.notify_one();
     }
 
-    /// Appends text to the answer that is being written; the first text makes its item.
+    /// Appends text to the answer that is being written; the first text that is not blank makes its item.
     pub(crate) fn stream_text(&self, conversation: &ConversationId, id: &MessageId, text: &str) {
         let mut state = self.lock();
         if state.streams.get(conversation).is_none_or(|(live, _)| live != id) {
             state.streams.insert(conversation.clone(), (id.clone(), String::new()));
+        }
+        let Some((_, so_far)) = state.streams.get_mut(conversation) else { return };
+        let was_blank = so_far.trim().is_empty();
+        so_far.push_str(text);
+        // An answer of blanks has no item once it is stored.
+        if so_far.trim().is_empty() {
+            return;
+        }
+        if was_blank {
+            let text = so_far.clone();
             state.push(AppEvent::ItemChanged {
                 conversation: conversation.clone(),
                 item: assistant_item(id, String::new()),
             });
+            state.push_text(conversation, id, &text);
+        } else {
+            state.push_text(conversation, id, text);
         }
-        if let Some((_, so_far)) = state.streams.get_mut(conversation) {
-            so_far.push_str(text);
-        }
-        state.push_text(conversation, id, text);
         drop(state);
         self.inner.added.notify_one();
     }
@@ -92,8 +101,8 @@ impl Feed {
     pub(crate) fn streaming_item(&self, conversation: &ConversationId) -> (u32, Option<ChatItem>) {
         let mut state = self.lock();
         state.is_view_taken = true;
-        let item =
-            state.streams.get(conversation).map(|(id, text)| assistant_item(id, text.clone()));
+        let stream = state.streams.get(conversation).filter(|(_, text)| !text.trim().is_empty());
+        let item = stream.map(|(id, text)| assistant_item(id, text.clone()));
         (state.seq, item)
     }
 

@@ -250,7 +250,7 @@ impl ObservedChat {
         let words = (!step.text.is_empty()).then(|| text(step.text));
         let parts = words.into_iter().chain(step.calls.iter().zip(&ids).map(call)).collect();
         let message = message(&turn.turn, &format!("step{place}"), Role::Assistant, parts);
-        if !step.text.trim().is_empty() {
+        if !step.text.is_empty() {
             let (message, text) = (message.id.clone(), step.text.to_owned());
             self.tell(turn, TurnEvent::Delta { message, text }).await;
         }
