@@ -388,7 +388,7 @@ export class AppState {
   /** An answer is finished when its turn has ended, not with each of its parts. */
   #tellEnd(row: Conversation): void {
     const worked = this.current?.id === row.id && this.current.working;
-    if (worked && !row.working) this.#tellEndWith(this.chat?.items.at(-1));
+    if (worked && !row.working) this.#tellEndWith(this.chat?.items.findLast(isNoTool));
   }
 
   /** The queued message is answered now, so the answer before it has ended. */
@@ -396,7 +396,7 @@ export class AppState {
     const now = this.chat?.answered ?? null;
     if (!this.#unheard || now === null || now === before) return;
     const at = this.chat?.items.findIndex((item) => 'id' in item && item.id === now) ?? 0;
-    this.#tellEndWith(this.chat?.items[at - 1]);
+    this.#tellEndWith(this.chat?.items.slice(0, Math.max(at, 0)).findLast(isNoTool));
   }
 
   #tellEndWith(last: ChatItem | undefined): void {
@@ -425,7 +425,12 @@ function titled(row: Conversation): Conversation {
   };
 }
 
-/** The announcement for the end of a turn, by its last item; a question has its own. */
+/** Calls may stand behind the question that ends their turn. */
+function isNoTool(item: ChatItem): boolean {
+  return item.type !== 'tool';
+}
+
+/** The announcement for the end of a turn, by its last item that is no tool line; a question has its own. */
 function endOf(last: ChatItem | undefined): string | null {
   if (last?.type !== 'ended') return last?.type === 'asked' ? null : m.announce_answered();
   switch (last.status) {

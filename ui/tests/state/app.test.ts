@@ -360,6 +360,20 @@ describe('announcements', () => {
     expect(announced()).toEqual(['Answer finished']);
   });
 
+  it('say only the question where refused calls stand behind it', () => {
+    open(10);
+    const ask: AppEvent = { type: 'question_changed', conversation: 'c', question: asked };
+    const { id, text } = asked;
+    const refused: ChatItem = {
+      ...{ type: 'tool', turn: 't', call: 'k', tool: 'read_file', at: 0, arguments: '{}' },
+      ...{ output: 'Wait for the answer.', isError: true, reactions: [] },
+    };
+    const item: ChatItem = { type: 'asked', id, text, answer: null, withdrawn: false };
+    const told = [ends({ working: true }), changed(item), changed(refused), ask, ends()];
+    app.receive(numbered(11, ...told));
+    expect(announced()).toEqual(['Question: Which one?']);
+  });
+
   it('are all there when several things happen at once, and twice when they happen twice', () => {
     open(10);
     const ask: AppEvent = { type: 'question_changed', conversation: 'c', question: asked };
