@@ -28,7 +28,7 @@ use crate::models::{spending, tool_support};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{open_error, store_error};
+use crate::support::errors::store_error;
 use crate::vault_session::{AppServices, SessionGuard, VaultSession};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::sample;
@@ -195,8 +195,7 @@ impl App {
         }
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let named = folder.clone();
-        let probed = run_blocking(move || vault::Vault::open(&named).map(drop)).await?;
-        probed.map_err(|error| open_error(&error))?;
+        run_blocking(move || vault::Vault::open(&named).map(drop)).await??;
         if let Some(old) = slot.take() {
             old.close().await;
         }

@@ -39,7 +39,7 @@ use crate::settings::config;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{apply_error, store_error};
+use crate::support::errors::store_error;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
 use crate::workspace::vault_lock::VaultLock;
@@ -143,8 +143,7 @@ impl VaultSession {
     /// ledger then knows how all earlier changes ended, also where it had no room to store that.
     pub(crate) async fn lock_changes(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, UserError> {
         let alone = self.change_lock.lock().await;
-        let settled = self.vault.settle(&StoreLedger(self.store.clone())).await;
-        settled.map_err(|error| apply_error(&error))?;
+        self.vault.settle(&StoreLedger(self.store.clone())).await?;
         Ok(alone)
     }
 

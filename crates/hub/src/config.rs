@@ -1,6 +1,8 @@
 //! The settings of the link, checked before it dials.
 
 use http::HeaderValue;
+use protocol::UserError;
+use protocol::error::sentence;
 use thiserror::Error;
 
 use crate::endpoint::Endpoint;
@@ -140,6 +142,12 @@ pub enum ConfigProblem {
     /// The token cannot stand in a header.
     #[error("The token contains a space or control character. Check that you copied all of it.")]
     Token,
+}
+
+impl From<ConfigProblem> for UserError {
+    fn from(problem: ConfigProblem) -> Self {
+        Self::other(sentence(&problem.to_string()))
+    }
 }
 
 /// Whether `name` is `^[a-zA-Z][a-zA-Z0-9_-]*$` and at most 64 long.

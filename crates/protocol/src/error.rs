@@ -35,6 +35,30 @@ impl std::fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
+/// An error of a lower crate as a sentence that stands alone.
+#[must_use]
+pub fn sentence(words: &str) -> String {
+    let mut characters = words.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    let mut sentence: String = first.chain(characters).collect();
+    if !sentence.ends_with(['.', '?', '!']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// The error with its causes, the nearest first, joined by colons.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut sentence = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        sentence = format!("{sentence}: {inner}");
+        cause = inner.source();
+    }
+    sentence
+}
+
 /// The action that can resolve an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -63,4 +87,19 @@ pub enum ErrorCode {
     Answered,
     /// The pattern is no regular expression: search for exactly this text.
     Pattern,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn an_error_of_a_lower_crate_becomes_a_sentence() {
+        assert_eq!(
+            sentence("the disk is full. Free some space"),
+            "The disk is full. Free some space."
+        );
+        assert_eq!(sentence("élan"), "Élan.");
+        assert_eq!(sentence("Is it running?"), "Is it running?");
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use protocol::error::{sentence, with_causes};
+use protocol::{ErrorCode, UserError};
 use thiserror::Error;
 
 use crate::Store;
@@ -113,6 +115,26 @@ impl StoreError {
                 is_unreadable || primary_code(source) == Some(SQLITE_CONSTRAINT)
             }
         }
+    }
+}
+
+impl From<StoreError> for UserError {
+    fn from(error: StoreError) -> Self {
+        let code = match &error {
+            StoreError::AlreadyAnswered { .. } | StoreError::AnsweredSo | StoreError::Withdrawn => {
+                ErrorCode::Answered
+            }
+            StoreError::Full { .. } => ErrorCode::Write,
+            _ => ErrorCode::Other,
+        };
+        let what_to_do = match &error {
+            StoreError::Sql { .. } => {
+                " Check the disk that contains the data folder, then try again."
+            }
+            StoreError::File { .. } => " Check the permissions of the data folder, then try again.",
+            _ => "",
+        };
+        Self::new(code, format!("{}{what_to_do}", sentence(&with_causes(&error))))
     }
 }
 

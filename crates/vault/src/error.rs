@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use protocol::{NotePath, PathError};
+use protocol::error::sentence;
+use protocol::{ErrorCode, NotePath, PathError, UserError};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -340,6 +341,38 @@ impl VaultError {
             Errno::ACCESS | Errno::PERM => Self::Denied { verb, path },
             other => Self::Io { verb, path, source: other.into() },
         }
+    }
+}
+
+impl From<OpenError> for UserError {
+    fn from(error: OpenError) -> Self {
+        Self::new(ErrorCode::Vault, error.to_string())
+    }
+}
+
+impl From<&VaultError> for UserError {
+    fn from(error: &VaultError) -> Self {
+        let code = match error {
+            VaultError::NoSpace { .. }
+            | VaultError::ReadOnly { .. }
+            | VaultError::Denied { .. } => ErrorCode::Write,
+            VaultError::Unlistable { .. } => ErrorCode::Vault,
+            _ => ErrorCode::Other,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<VaultError> for UserError {
+    fn from(error: VaultError) -> Self {
+        (&error).into()
+    }
+}
+
+/// Of a change set that could not be begun: nothing was changed.
+impl From<ApplyError> for UserError {
+    fn from(error: ApplyError) -> Self {
+        Self::new(ErrorCode::Write, sentence(&error.to_string()))
     }
 }
 

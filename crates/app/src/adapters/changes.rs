@@ -33,7 +33,7 @@ use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{local_now, new_id, now};
-use crate::support::errors::{apply_error, store_error};
+use crate::support::errors::store_error;
 use crate::workspace::vault_lock::VaultLock;
 
 pub(crate) struct VaultChanges {
@@ -330,7 +330,7 @@ impl VaultChanges {
                 applying.await
             }
         };
-        applied.map_err(|error| apply_error(&error))
+        Ok(applied?)
     }
 
     /// The user stopped in the middle: what was not done is put before them.

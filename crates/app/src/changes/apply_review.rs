@@ -17,7 +17,7 @@ use crate::changes::link_repair::{take_stale_deletions, with_links_since_plan};
 use crate::changes::review::{RowsByNote, change_fingerprint, rows_by_note};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::{apply_error, store_error};
+use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 use crate::workspace::crash_recovery;
 
@@ -257,8 +257,7 @@ async fn apply_accepted(
         progress.expect(order.changes.len());
         let ledger = StoreLedger(session.store.clone());
         let work = session.indexer.apply(&session.vault, order, &ledger, &progress);
-        let applied = session.jobs.run(JobKind::Applying, &progress, work).await;
-        let applied = applied.map_err(|error| apply_error(&error))?;
+        let applied = session.jobs.run(JobKind::Applying, &progress, work).await?;
         // Changes that the user stopped stay pending.
         let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
         let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));

@@ -42,7 +42,7 @@ use crate::changes::link_repair::{LinkedChanges, with_link_updates};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::support::errors::{apply_error, store_error};
+use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// How often an undo is planned if a note changes between the plan and the write. Plans that leave more to undo once
@@ -405,7 +405,7 @@ impl VaultSession {
         progress.expect(order.changes.len());
         let ledger = StoreLedger(self.store.clone());
         let applied = self.indexer.apply(&self.vault, order, &ledger, progress).await;
-        applied.map_err(|error| apply_error(&error))
+        Ok(applied?)
     }
 }
 

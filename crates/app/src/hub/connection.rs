@@ -8,7 +8,7 @@ use desktop::Keyring;
 use hub::{ConfigProblem, LinkConfig, Token};
 use protocol::request::{KeyStorage, TokenStatus};
 use protocol::settings::{HubSettings, KeyringTrouble};
-use protocol::{ErrorCode, HubState, HubStatus, UserError};
+use protocol::{HubState, HubStatus, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ use crate::hub::{client_name, token_owner};
 use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{sentence, store_error};
+use crate::support::errors::store_error;
 use crate::vault_session::{AppServices, VaultSession};
 use crate::workspace::data_dir::DataDir;
 
@@ -78,7 +78,7 @@ pub(crate) async fn vault_link_config(
     services: &AppServices,
 ) -> Result<Option<LinkConfig>, UserError> {
     let mut hub = services.config.hub_in_file();
-    let link = link_config(&hub).map_err(config_error)?;
+    let link = link_config(&hub)?;
     if link.is_none() || vault.folder() == services.data.sample() {
         services.config.set_hub_name(None);
         return Ok(link);
@@ -86,7 +86,7 @@ pub(crate) async fn vault_link_config(
     let (data, home, wanted) = (services.data.clone(), home.to_owned(), hub.name);
     hub.name = run_blocking(move || client_name::choose_name(&data, &home, &wanted)).await??;
     services.config.set_hub_name(Some(hub.name.clone()));
-    link_config(&hub).map_err(config_error)
+    Ok(link_config(&hub)?)
 }
 
 impl App {
@@ -120,7 +120,7 @@ impl App {
     ) -> Result<(), UserError> {
         let text = token.expose_secret().trim();
         if !text.is_empty() {
-            Token::new(text).map_err(config_error)?;
+            Token::new(text)?;
         }
         let hub = self.enabled_hub();
         self.ready_to_store(Secret::HubToken, &token, place).await;
@@ -160,10 +160,7 @@ impl App {
     /// Links to the hub with the token as it is found now, if a vault is open.
     pub(crate) async fn link_with_token(&self) -> Result<(), UserError> {
         if let Ok(open) = self.session().await {
-            open.connect_hub(
-                link_config(&self.settings().hub).map_err(config_error)?,
-                self.services(),
-            );
+            open.connect_hub(link_config(&self.settings().hub)?, self.services());
         }
         Ok(())
     }
@@ -307,8 +304,4 @@ fn first_token(found: &FoundKeys) -> Option<Token> {
             None
         }
     }
-}
-
-fn config_error(problem: ConfigProblem) -> UserError {
-    UserError::new(ErrorCode::Other, sentence(&problem.to_string()))
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use index::{Index, IndexError, UserIndex};
 use llm::TimeScale;
+use protocol::error::sentence;
 use protocol::event::IndexProgress as HowFar;
 use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
@@ -18,7 +19,6 @@ use vault::ledger::Ledger;
 use vault::{Applied, ApplyError, ChangeBatch, Progress, Vault};
 
 use crate::support::blocking::run_blocking;
-use crate::support::errors::sentence;
 use crate::vault_session::VaultSession;
 
 /// The time without a change after which what has changed is kept on disk.

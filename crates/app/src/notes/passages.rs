@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use index::{NoteFilter, RankedPassages};
+use protocol::error::sentence;
 use protocol::{ChangeSet, Passage, UserError};
 
 use crate::App;
-use crate::support::errors::sentence;
 
 /// How many passages are told.
 const MAX_PASSAGES: u16 = 10;

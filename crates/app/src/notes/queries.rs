@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use index::{CutReason, GrepHit, GrepQuery, GrepResult, SearchError, escape_literal};
 use markdown::Properties;
+use protocol::error::sentence;
 use protocol::notes::query::{
     CountedValue, CountedValues, LineMatch, LineMatches, NameMatch, NameMatches, NoteBacklink,
     NoteCriterion, NoteLineMatches, NoteLinks, NoteList, NoteOutgoingLink, PatternKind,
@@ -16,7 +17,7 @@ use vault::VaultError;
 
 use crate::App;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{note_error, sentence};
+use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
 /// How many names a switcher shows.

@@ -15,7 +15,6 @@ use crate::settings::key_target::KeyTarget;
 use crate::settings::secrets::Secret;
 use crate::settings::{config, key_server, owned_secret, secrets};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::sentence;
 use crate::vault_session::{AppServices, SessionGuard};
 
 impl App {
@@ -114,8 +113,7 @@ impl App {
 
     /// The caller holds [`App::lock_settings`].
     async fn save(&self, before: &Settings, after: Settings) -> Result<(), UserError> {
-        let link = connection::link_config(&after.hub)
-            .map_err(|error| UserError::other(sentence(&error.to_string())))?;
+        let link = connection::link_config(&after.hub)?;
         let services = self.services();
         // Rules that cannot be understood are not taken: nobody would know what they protect.
         PrivateRules::parse(&after.private).map_err(|error| UserError::other(error.to_string()))?;
@@ -181,7 +179,7 @@ impl App {
         let (wanted, before) = (wanted.to_vec(), before.to_vec());
         let judged =
             run_blocking(move || vault::validate_extra_roots(&wanted, &before, vault.as_ref()));
-        judged.await?.map_err(|error| UserError::other(error.to_string()))
+        Ok(judged.await??)
     }
 
     /// Stores the keys of the selected provider, one or several; an empty text removes them. Where another

@@ -16,7 +16,7 @@ use crate::chat::resume::{ResumeDecision, resume_decision};
 use crate::hub::writable_notes;
 use crate::settings::run_mode::RunMode;
 use crate::support::clock::now;
-use crate::support::errors::{apply_error, store_error};
+use crate::support::errors::store_error;
 use crate::workspace::interrupted_call::InterruptedCall;
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
@@ -30,8 +30,7 @@ pub(crate) async fn recover(
     run_mode: RunMode,
 ) -> Result<Vec<UserError>, UserError> {
     let mut problems = Vec::new();
-    let recovery =
-        vault.recover(&StoreLedger(store.clone())).await.map_err(|error| apply_error(&error))?;
+    let recovery = vault.recover(&StoreLedger(store.clone())).await?;
     for (intent, why) in &recovery.problems {
         problems.push(UserError::other(format!(
             "{} was being changed when Vaultmate ended: {why}",

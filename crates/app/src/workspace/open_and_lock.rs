@@ -9,7 +9,6 @@ use vault::Vault;
 
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::open_error;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::vault_lock::{VaultLock, VaultLockError};
 use crate::workspace::vault_registry::VaultDataDir;
@@ -67,7 +66,7 @@ fn try_open_and_lock(
     data: &DataDir,
     run_mode: RunMode,
 ) -> Result<LockedVault, VaultLockError> {
-    let vault = Vault::open(folder).map_err(|error| VaultLockError::Refused(open_error(&error)))?;
+    let vault = Vault::open(folder).map_err(|error| VaultLockError::Refused(error.into()))?;
     let find = || VaultDataDir::find(&vault, data).map_err(VaultLockError::Refused);
     let mut home = find()?;
     for _ in 0..MAX_ATTEMPTS {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use protocol::UserError;
 use thiserror::Error;
 
 use crate::OpenError;
@@ -68,6 +69,12 @@ pub(super) const HIDDEN_MESSAGE: &str = "the vault already has a file or folder 
 /// The rest of a sentence about a root whose name is none.
 pub(super) const UNNAMED_MESSAGE: &str = "an additional folder can’t be shown under this name; \
      choose another one in the settings file";
+
+impl From<ExtraRootError> for UserError {
+    fn from(error: ExtraRootError) -> Self {
+        Self::other(error.to_string())
+    }
+}
 
 impl ExtraRootError {
     /// The rest of a sentence about a root that was added before. It does not say where that is:

@@ -8,7 +8,6 @@ use vault::Vault;
 use super::record::{self, VaultRecord};
 use super::{VaultDataDir, read_records};
 use crate::settings::run_mode::RunMode;
-use crate::support::errors::open_error;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::vault_lock::{VaultLock, VaultLockError};
 
@@ -17,7 +16,7 @@ use crate::workspace::vault_lock::{VaultLock, VaultLockError};
 /// folder had of its own stays on the disk and belongs to nobody. Cut in between, the vault has no
 /// history yet, and the same call goes on.
 pub fn adopt(data: &DataDir, folder: &Path, from: &Path) -> Result<(), UserError> {
-    let vault = Vault::open(folder).map_err(|error| open_error(&error))?;
+    let vault = Vault::open(folder)?;
     let own = VaultDataDir::find(&vault, data)?;
     let from = std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
     let all = read_records(&data.vaults());
