@@ -28,7 +28,6 @@ use crate::models::{spending, tool_support};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::vault_session::{AppServices, SessionGuard, VaultSession};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::sample;
@@ -306,8 +305,8 @@ impl App {
     /// as the error; the others are done.
     pub async fn decide_review(&self, request: &DecideReview) -> Result<(), UserError> {
         let open = self.session().await?;
-        let conversation = open.store.conversation_of_change_set(&request.review).await;
-        let Some(conversation) = conversation.map_err(store_error)? else {
+        let conversation = open.store.conversation_of_change_set(&request.review).await?;
+        let Some(conversation) = conversation else {
             return Err(UserError::other("These changes have already been reviewed."));
         };
         let _alone = open.lock_changes().await?;

@@ -39,7 +39,6 @@ use crate::settings::config;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
 use crate::workspace::vault_lock::VaultLock;
@@ -248,7 +247,7 @@ impl VaultSession {
         // Before any hub message is read.
         let assigned = connection::assign_to_configured_hub(&self.store, services).await;
         let resumed = inbox::resume_unfinished(self).await;
-        for turn in self.store.open_turns().await.map_err(store_error)? {
+        for turn in self.store.open_turns().await? {
             self.service.wake(&turn.conversation);
         }
         assigned.and(resumed)

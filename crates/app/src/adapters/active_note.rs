@@ -14,7 +14,6 @@ use tools::ports::environment::{ActiveNote, ActiveNoteSource, Environment, SentN
 use crate::chat::prompt;
 use crate::privacy::PrivacyGuard;
 use crate::support::clock::{local_now, now};
-use crate::support::errors::store_error;
 
 /// The open note of each turn. It follows from the message that the turn answers, so it is the same after a
 /// restart and whatever note is open by then.
@@ -25,7 +24,7 @@ pub(crate) struct TurnEnvironment {
 
 impl TurnEnvironment {
     async fn find_sent_note(&self, turn: &TurnId) -> Result<SentNote, UserError> {
-        let opening = self.store.opening_message(turn).await.map_err(store_error)?;
+        let opening = self.store.opening_message(turn).await?;
         let Some((message, _)) = opening else { return Ok(SentNote::NoneOpen) };
         let note = match message.open_note() {
             None => return Ok(SentNote::NoneOpen),

@@ -33,7 +33,6 @@ use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{local_now, new_id, now};
-use crate::support::errors::store_error;
 use crate::workspace::vault_lock::VaultLock;
 
 pub(crate) struct VaultChanges {
@@ -117,7 +116,7 @@ impl VaultChanges {
             self.store.read_state_of_turn(turn)
         );
         let mut seen = Arc::unwrap_or_clone(before?);
-        seen.extend(own.map_err(store_error)?);
+        seen.extend(own?);
         Ok(seen)
     }
 
@@ -128,13 +127,13 @@ impl VaultChanges {
         effect: ToolEffect,
         plan: &ChangePlan,
     ) -> Result<PolicyFacts, UserError> {
-        let waiting = self.store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+        let waiting = self.store.open_change_set(&turn.conversation).await?;
         let waiting = waiting.map(|set| set.planned).unwrap_or_default();
         let waiting: ChangeSet = waiting.into_iter().map(|row| row.change).collect();
         let waits =
             |path: &NotePath| waiting.planned_state(path) != PlannedState::OnDisk(path.clone());
         let paths: Vec<&NotePath> = plan.change_set.changes().map(|change| &change.path).collect();
-        let so_far = self.store.turn_changes(&turn.turn).await.map_err(store_error)?;
+        let so_far = self.store.turn_changes(&turn.turn).await?;
         let mut notes = so_far.changed;
         notes.extend(paths.iter().map(|path| (*path).clone()));
         notes.sort();
@@ -188,7 +187,7 @@ impl VaultChanges {
         if !run_blocking(writes).await? {
             return Ok(false);
         }
-        let told = self.store.context_sources_by_turn(&turn.turn).await.map_err(store_error)?;
+        let told = self.store.context_sources_by_turn(&turn.turn).await?;
         // How many notes match, and text of an unknown source such as a list of tags, may be of any note that
         // the model sees.
         if self.privacy_guard.looked_beyond_open(&turn.turn, &told).await?
@@ -206,8 +205,8 @@ impl VaultChanges {
         places: &WritableNotes,
     ) -> Result<bool, UserError> {
         let heard = self.told_sources(turn).await?;
-        let message = self.store.request_text(&turn.turn).await.map_err(store_error)?;
-        let so_far = self.store.turn_changes(&turn.turn).await.map_err(store_error)?;
+        let message = self.store.request_text(&turn.turn).await?;
+        let so_far = self.store.turn_changes(&turn.turn).await?;
         let request = HubRequest {
             message: &message,
             places,
@@ -229,7 +228,7 @@ impl VaultChanges {
 
     /// The sources of all that the turn was told. A title that a model made is stored without one.
     async fn told_sources(&self, turn: &OpenTurn) -> Result<BTreeSet<Source>, UserError> {
-        let mut told = self.store.context_sources(&turn.turn).await.map_err(store_error)?;
+        let mut told = self.store.context_sources(&turn.turn).await?;
         if was_told_model_title(&self.store, &turn.turn).await? {
             told.insert(Source::Foreign);
         }
@@ -254,7 +253,7 @@ impl VaultChanges {
         let order = ChangeBatch { change_set: new_id(), changes: changes.collect() };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
-        self.store.propagate_taint(&made).await.map_err(store_error)?;
+        self.store.propagate_taint(&made).await?;
         let set = order.change_set.clone();
         let applied = self.apply_order(order, stop).await?;
         if !applied.done.is_empty() {
@@ -291,7 +290,7 @@ impl VaultChanges {
     /// Shows in the review which pending changes do not fit the note any more to which a hub message was added.
     async fn mark_capture_conflicts(&self, turn: &OpenTurn, plan: &ChangePlan) {
         let mark = async {
-            let open = self.store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+            let open = self.store.open_change_set(&turn.conversation).await?;
             let Some(set) = open else { return Ok(()) };
             let (vault, pending) = (self.vault.clone(), set.planned);
             let paths: Vec<_> = plan.change_set.changes().map(|one| one.path.clone()).collect();
@@ -303,7 +302,7 @@ impl VaultChanges {
             let problems: Vec<(NotePath, String)> = run_blocking(find).await?;
             if !problems.is_empty() {
                 let told = ChangeSetDecision { problems, ..ChangeSetDecision::default() };
-                self.store.decide(&set.id, &told, now()).await.map_err(store_error)?;
+                self.store.decide(&set.id, &told, now()).await?;
                 // Nobody listens once the vault is being closed.
                 let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
             }
@@ -370,8 +369,7 @@ impl VaultChanges {
                 call,
                 now(),
             )
-            .await
-            .map_err(store_error)?;
+            .await?;
         // Nobody listens once the vault is being closed.
         let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
         let summary = tools::plan_outcome::pending_text(&plan.summary);

@@ -1,12 +1,11 @@
 //! Implements `vault::ledger::Ledger` over the store.
 
 use async_trait::async_trait;
-use protocol::{EffectId, FileId, FileReplacement, Intent, SettledIntent};
-use store::Store;
+use protocol::{EffectId, FileId, FileReplacement, Intent, SettledIntent, UserError};
+use store::{Store, StoreError};
 use vault::ledger::{Ledger, LedgerError};
 
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 
 /// The ledger of one vault.
 pub struct StoreLedger(
@@ -37,6 +36,6 @@ impl Ledger for StoreLedger {
     }
 }
 
-fn ledger_error(error: store::StoreError) -> LedgerError {
-    LedgerError(store_error(error).message)
+fn ledger_error(error: StoreError) -> LedgerError {
+    LedgerError(UserError::from(error).message)
 }

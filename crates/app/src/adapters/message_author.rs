@@ -8,7 +8,6 @@ use crate::adapters::changes::VaultChanges;
 use crate::notes::mentions::chosen_option::OfferedTexts;
 use crate::notes::mentions::{mentions_note, user_authored_text};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{note_error, store_error};
 
 impl VaultChanges {
     /// Whether the user's own message names each of these notes, or it is the open note that was
@@ -21,15 +20,14 @@ impl VaultChanges {
         turn: &OpenTurn,
         paths: &[&NotePath],
     ) -> Result<bool, UserError> {
-        let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
+        let opening = self.store.opening_message(&turn.turn).await?;
         let message = opening.map(|(message, _)| message);
         let open = message.as_ref().and_then(|message| message.open_note().flatten());
         let open = open.filter(|note| note.opened_by == NoteOpener::User);
         let shown = match open {
-            Some(_) => self.store.notes_shown_by_tools(&turn.conversation).await,
-            None => Ok(Vec::new()),
+            Some(_) => self.store.notes_shown_by_tools(&turn.conversation).await?,
+            None => Vec::new(),
         };
-        let shown = shown.map_err(store_error)?;
         let is_open = |path: &NotePath| {
             open.is_some_and(|note| note.path == *path)
                 && !shown.iter().any(|shown| shown == path.as_str())
@@ -40,8 +38,8 @@ impl VaultChanges {
             return Ok(true);
         }
         let text = message.as_ref().map(Message::text).unwrap_or_default();
-        let options = self.store.offered_options(&turn.conversation).await.map_err(store_error)?;
-        let from_hub = self.store.hub_messages(&turn.conversation).await.map_err(store_error)?;
+        let options = self.store.offered_options(&turn.conversation).await?;
+        let from_hub = self.store.hub_messages(&turn.conversation).await?;
         let mut foreign = OfferedTexts::default();
         options.iter().chain(&from_hub).for_each(|other| foreign.insert(other));
         // The window puts what the user attaches behind the option that they chose.
@@ -55,7 +53,7 @@ impl VaultChanges {
             let files: Vec<NotePath> = files.collect();
             Ok(others.iter().all(|path| mentions_note(&own_text, path, &files)))
         };
-        run_blocking(are_named).await?.map_err(|error| note_error(&error))
+        Ok(run_blocking(are_named).await??)
     }
 
     /// Whether the turn works on a message of the hub, also on one that the user sent again in the window, unless what
@@ -69,14 +67,14 @@ impl VaultChanges {
         if turn.origin.is_hub() {
             return Ok(true);
         }
-        let from_hub = self.store.hub_messages(&turn.conversation).await.map_err(store_error)?;
+        let from_hub = self.store.hub_messages(&turn.conversation).await?;
         if from_hub.is_empty() {
             return Ok(false);
         }
-        if !self.store.begins_version(&turn.turn).await.map_err(store_error)? {
+        if !self.store.begins_version(&turn.turn).await? {
             return Ok(false);
         }
-        let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
+        let opening = self.store.opening_message(&turn.turn).await?;
         let Some((message, _)) = opening else { return Ok(false) };
         let is_answer = |part: &MessagePart| matches!(part, MessagePart::Answers { .. });
         if message.parts.iter().any(is_answer) {

@@ -11,7 +11,6 @@ use store::PlannedChangeRow;
 
 use crate::adapters::changes::{VaultChanges, is_capture};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// The pending changes of a conversation for one of its turns.
 #[derive(Debug, Default)]
@@ -36,7 +35,7 @@ impl VaultChanges {
         &self,
         turn: &OpenTurn,
     ) -> Result<PendingOverlay, UserError> {
-        let open = self.store.open_change_set(&turn.conversation).await.map_err(store_error)?;
+        let open = self.store.open_change_set(&turn.conversation).await?;
         let Some(set) = open else { return Ok(PendingOverlay::default()) };
         let (replaced, calls) = tokio::try_join!(
             self.replaced(&set.planned),
@@ -96,7 +95,7 @@ impl VaultChanges {
         let of_notes = || waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create);
         let turns: Vec<&TurnId> =
             of_notes().map(|row| &row.turn).collect::<BTreeSet<_>>().into_iter().collect();
-        let times = self.store.turn_times(&turns).await.map_err(store_error)?;
+        let times = self.store.turn_times(&turns).await?;
         let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
         for row in of_notes() {
             let Some(begun) = times.get(&row.turn).map(|times| times.begun) else { continue };

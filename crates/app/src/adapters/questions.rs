@@ -9,7 +9,6 @@ use tools::ports::question_resolver::{QuestionResolution, QuestionResolver, Unre
 use crate::events::publisher::DomainEvent;
 use crate::hub::reply_matching;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 
 /// The questions of one vault that a message of the hub may answer.
 pub(crate) struct StoreQuestions {
@@ -43,7 +42,7 @@ impl QuestionResolver for StoreQuestions {
         match (resolution, &pending.answered_by) {
             (QuestionResolution::Answer, None) => {
                 let answered = self.store.answer_question(turn, question, now()).await;
-                answered.map_err(store_error).map_err(question_error)?;
+                answered.map_err(UserError::from).map_err(question_error)?;
                 // Nobody listens once the vault is being closed; then the event is of no use.
                 let _ = self.domain_events.send(DomainEvent::Resolved(pending.question));
                 Ok(())

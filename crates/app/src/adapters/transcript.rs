@@ -19,7 +19,6 @@ use crate::hub::outbox::disclosure::{HubDisclosure, judge_turn};
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::workspace::crash_recovery;
 
 /// The transcript of one vault's conversations.
@@ -37,14 +36,15 @@ pub(crate) struct StoreTranscript {
 #[async_trait]
 impl Transcript for StoreTranscript {
     async fn submit(&self, new: &NewTurn) -> Result<(), UserError> {
-        self.store.submit_turn(new).await.map_err(store_error)
+        self.store.submit_turn(new).await?;
+        Ok(())
     }
 
     async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError> {
         // One task runs the turns of a conversation, and it asks for the next one: a turn that
         // still counts as running has lost its end, and would hold up all others.
         crash_recovery::end_cut_turn(&self.store, conversation).await?;
-        let begun = self.store.begin_turn(conversation).await.map_err(store_error)?;
+        let begun = self.store.begin_turn(conversation).await?;
         if let Some(turn) = &begun {
             self.turn_cache.begin(&turn.turn);
         }
@@ -52,7 +52,7 @@ impl Transcript for StoreTranscript {
     }
 
     async fn has_queued(&self, conversation: &ConversationId) -> Result<bool, UserError> {
-        self.store.has_queued_turn(conversation).await.map_err(store_error)
+        Ok(self.store.has_queued_turn(conversation).await?)
     }
 
     async fn history(
@@ -79,32 +79,34 @@ impl Transcript for StoreTranscript {
     ) -> Result<FullHistory, UserError> {
         let VisibleHistory { compaction, rows, hidden_fingerprint: privacy_view, .. } =
             self.visible_history(conversation, turn).await?;
-        let asking = self.store.question_calls(conversation).await.map_err(store_error)?;
+        let asking = self.store.question_calls(conversation).await?;
         let questions = asking.into_iter().map(|(turn, call, id)| ((turn, call), id)).collect();
         Ok(FullHistory { compaction, rows, questions, privacy_view })
     }
 
     async fn messages_of_turn(&self, turn: &TurnId) -> Result<Vec<Message>, UserError> {
-        self.store.messages_of_turn(turn).await.map_err(store_error)
+        Ok(self.store.messages_of_turn(turn).await?)
     }
 
     async fn step(&self, turn: &TurnId, step: &TurnStep) -> Result<(), UserError> {
-        self.store.store_step(turn, step).await.map_err(store_error)
+        self.store.store_step(turn, step).await?;
+        Ok(())
     }
 
     async fn results(&self, turn: &TurnId, results: &[CallResult]) -> Result<(), UserError> {
-        self.store.store_results(turn, results).await.map_err(store_error)
+        self.store.store_results(turn, results).await?;
+        Ok(())
     }
 
     async fn finish(&self, turn: &TurnId, ending: &TurnEnding) -> Result<(), UserError> {
         self.turn_cache.end(turn);
-        let inbox = self.store.inbox_of_turn(turn).await.map_err(store_error)?;
+        let inbox = self.store.inbox_of_turn(turn).await?;
         let Some(row) = inbox.filter(|_| outbox::may_be_final(ending)) else {
-            return self.store.finish_turn(turn, ending).await.map_err(store_error);
+            return Ok(self.store.finish_turn(turn, ending).await?);
         };
         let notifications = match &row.conversation {
             Some(conversation) => {
-                let own = self.store.messages_of_turn(turn).await.map_err(store_error)?;
+                let own = self.store.messages_of_turn(turn).await?;
                 let waiting = self.pending_notes(conversation, turn).await?;
                 let reach = match outbox::is_only_captured(&own) {
                     true => HubDisclosure::Within,
@@ -120,10 +122,10 @@ impl Transcript for StoreTranscript {
             None => TurnNotifications::default(),
         };
         if !notifications.are_final(ending) {
-            return self.store.finish_turn(turn, ending).await.map_err(store_error);
+            return Ok(self.store.finish_turn(turn, ending).await?);
         }
         let TurnNotifications { now: said, needs_approval: held } = notifications;
-        self.store.finish_hub_turn(turn, ending, &said, &held).await.map_err(store_error)?;
+        self.store.finish_hub_turn(turn, ending, &said, &held).await?;
         self.outbox_ready.notify_one();
         Ok(())
     }
@@ -137,11 +139,12 @@ impl Transcript for StoreTranscript {
     ) -> Result<(), UserError> {
         let stored = self.store.store_compaction(&turn.turn, new, mark, asked, now()).await;
         self.turn_cache.invalidate(&turn.turn);
-        stored.map_err(store_error)
+        Ok(stored?)
     }
 
     async fn record_usage(&self, turn: &TurnId, asked: &UtilityRequest) -> Result<(), UserError> {
-        self.store.record_turn_usage(turn, asked).await.map_err(store_error)
+        self.store.record_turn_usage(turn, asked).await?;
+        Ok(())
     }
 }
 
@@ -168,7 +171,7 @@ impl StoreTranscript {
         let all: Vec<Message> = all.into_iter().map(Arc::unwrap_or_clone).collect();
         let turns: BTreeSet<&TurnId> = all.iter().map(|row| &row.turn).collect();
         let turns: Vec<&TurnId> = turns.into_iter().collect();
-        let sources = self.store.turn_sources(&turns).await.map_err(store_error)?;
+        let sources = self.store.turn_sources(&turns).await?;
         let Some(told) = before.compaction.clone() else {
             let (rows, mark) = self.privacy_guard.redact_for_turn(turn, all, &sources).await?;
             return Ok(VisibleHistory {
@@ -210,7 +213,7 @@ impl StoreTranscript {
         before: &PriorTurns,
         turn: &TurnId,
     ) -> Result<Vec<Arc<Message>>, UserError> {
-        let own = self.store.messages_of_turn(turn).await.map_err(store_error)?;
+        let own = self.store.messages_of_turn(turn).await?;
         Ok(before.rows.iter().cloned().chain(own.into_iter().map(Arc::new)).collect())
     }
 
@@ -220,7 +223,7 @@ impl StoreTranscript {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<Vec<NotePath>, UserError> {
-        let open = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        let open = self.store.open_change_set(conversation).await?;
         let planned = open.map(|set| set.planned).unwrap_or_default().into_iter();
         Ok(planned.filter(|row| row.turn == *turn).map(|row| row.change.path).collect())
     }

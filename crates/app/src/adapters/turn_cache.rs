@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use protocol::{ContentHash, ConversationId, Message, NotePath, TurnId, UserError};
 use store::{CompactionRow, Store};
 
-use crate::support::errors::store_error;
 
 /// How far back somebody looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +100,7 @@ impl TurnCache {
         if let Some(known) = known {
             return Ok(known);
         }
-        let read = store.read_state_before(conversation, turn).await.map_err(store_error)?;
+        let read = store.read_state_before(conversation, turn).await?;
         let read = Arc::new(read);
         if let Some(known) = self.lock().get_mut(turn) {
             known.seen = Some(Arc::clone(&read));
@@ -122,10 +121,10 @@ async fn load(
     look_back: LookBack,
 ) -> Result<PriorTurns, UserError> {
     let (told, rows) = match look_back {
-        LookBack::Recent => store.recent_history(conversation, turn).await.map_err(store_error)?,
+        LookBack::Recent => store.recent_history(conversation, turn).await?,
         LookBack::All => {
-            let told = store.compaction(conversation, turn).await.map_err(store_error)?;
-            (told, store.history(conversation, turn).await.map_err(store_error)?)
+            let told = store.compaction(conversation, turn).await?;
+            (told, store.history(conversation, turn).await?)
         }
     };
     let before = rows.into_iter().filter(|row| row.turn != *turn);

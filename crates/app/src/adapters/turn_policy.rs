@@ -27,7 +27,6 @@ use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
 use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
-use crate::support::errors::store_error;
 
 /// Output cap of one answer, in tokens.
 const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 8_192;
@@ -270,7 +269,7 @@ impl AppTurnPolicy {
         // Without a model nobody reads the instructions.
         if let Some(rules) = rules.filter(|_| who.model.is_some()) {
             who.hints.set_rules_file(&rules.path);
-            self.store.add_sources(&turn.turn, &rules.sources).await.map_err(store_error)?;
+            self.store.add_sources(&turn.turn, &rules.sources).await?;
         }
         self.note_model(turn, &setup, who).await?;
         Ok(setup)
@@ -310,9 +309,8 @@ impl AppTurnPolicy {
         setup: &TurnSetup,
         who: &TurnModel,
     ) -> Result<(), UserError> {
-        let stored =
-            self.store.set_model(&turn.turn, &setup.model, who.price(), who.max_privacy).await;
-        stored.map_err(store_error)
+        self.store.set_model(&turn.turn, &setup.model, who.price(), who.max_privacy).await?;
+        Ok(())
     }
 
     /// The notes that it reads are those that the turn may see.
@@ -360,7 +358,7 @@ impl AppTurnPolicy {
             detail: tool_set.detail(),
             tools,
             limits: kind.limits(),
-            kept_turns: self.store.asking_turns(&turn.turn).await.map_err(store_error)?,
+            kept_turns: self.store.asking_turns(&turn.turn).await?,
             summarizer: who.compaction_model(&self.store).await?,
             runs_here: model.is_some() && llm::transport::http::is_on_this_computer(&base_url),
             base_url,
@@ -443,7 +441,7 @@ impl AppTurnPolicy {
         let is_kept =
             turn.origin.is_hub() && who.model.is_some() && who.settings.mode != Mode::ReadOnly;
         let row = match is_kept {
-            true => self.store.inbox_of_turn(&turn.turn).await.map_err(store_error)?,
+            true => self.store.inbox_of_turn(&turn.turn).await?,
             false => None,
         };
         Ok(match row {
@@ -463,7 +461,7 @@ impl AppTurnPolicy {
     async fn ineffective_calls(&self, turn: &OpenTurn) -> Result<Vec<CallId>, UserError> {
         match turn.resumed {
             0 => Ok(Vec::new()),
-            _ => self.store.ineffective_calls(&turn.turn).await.map_err(store_error),
+            _ => Ok(self.store.ineffective_calls(&turn.turn).await?),
         }
     }
 
@@ -474,7 +472,7 @@ impl AppTurnPolicy {
         turn: &OpenTurn,
         model: &SelectedModel,
     ) -> Result<bool, UserError> {
-        let row = self.store.inbox_of_turn(&turn.turn).await.map_err(store_error)?;
+        let row = self.store.inbox_of_turn(&turn.turn).await?;
         let failed_before = row.as_ref().is_some_and(|row| row.attempts >= MAX_TURN_ATTEMPTS);
         let is_too_long = row.is_some_and(|row| row.text.len() > MAX_HUB_MESSAGE_BYTES);
         let may_ask = self.config.ensure_models_allowed().is_ok();

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use protocol::{ContextUse, ConversationId, UserError};
 
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The last known figures; clones share them. They are measured again after a restart.
@@ -96,7 +95,7 @@ impl VaultSession {
     }
 
     async fn measured(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        match self.store.last_shown_turn(conversation).await.map_err(store_error)? {
+        match self.store.last_shown_turn(conversation).await? {
             Some(turn) => self.service.measure(&turn).await,
             None => Ok(()),
         }

@@ -17,7 +17,6 @@ use store::Store;
 
 use crate::settings::config::Config;
 use crate::support::clock::local_now;
-use crate::support::errors::store_error;
 
 /// Billionths of a dollar in a cent.
 const NANODOLLARS_PER_CENT: u64 = 10_000_000;
@@ -89,7 +88,7 @@ pub(crate) async fn turn_budget(
 ) -> Result<Option<SpendingLimit>, UserError> {
     let Some(price) = counted_price(price) else { return Ok(None) };
     let spent = spent_this_month(store).await?;
-    let of_turn = store.turn_cost(turn).await.map_err(store_error)?.cost;
+    let of_turn = store.turn_cost(turn).await?.cost;
     let month = remaining(limits.month_cents, spent);
     if month == 0 {
         return Err(month_reached_error(limits, spent));
@@ -148,7 +147,7 @@ fn month_reached_error(limits: &SpendingSettings, spent: u64) -> UserError {
 
 async fn spent_this_month(store: &Store) -> Result<u64, UserError> {
     let (from, until) = month_bounds(&local_now());
-    Ok(store.cost_between(from, until).await.map_err(store_error)?.cost)
+    Ok(store.cost_between(from, until).await?.cost)
 }
 
 /// The rest of this month's budget as text; `None` where nothing is counted.
@@ -167,13 +166,11 @@ pub(crate) async fn month_budget_left(
 
 /// The costs of the latest months, newest first; months without cost are omitted.
 pub(crate) async fn monthly_costs(store: &Store) -> Result<Vec<MonthCost>, UserError> {
-    let Some(first) = store.first_cost_at().await.map_err(store_error)? else {
-        return Ok(Vec::new());
-    };
+    let Some(first) = store.first_cost_at().await? else { return Ok(Vec::new()) };
     let (mut day, mut months) = (local_now(), Vec::new());
     loop {
         let (from, until) = month_bounds(&day);
-        let spent = store.cost_between(from, until).await.map_err(store_error)?;
+        let spent = store.cost_between(from, until).await?;
         if spent.requests > 0 {
             months.push(MonthCost { month: day.strftime("%Y-%m").to_string(), spent });
         }
@@ -190,7 +187,7 @@ pub(crate) async fn conversation_costs(
     store: &Store,
     conversation: &ConversationId,
 ) -> Result<Vec<TurnCost>, UserError> {
-    store.turn_costs(conversation).await.map_err(store_error)
+    Ok(store.turn_costs(conversation).await?)
 }
 
 /// The rest of a limit; without one, the maximum.

@@ -16,7 +16,6 @@ use crate::chat::resume::{ResumeDecision, resume_decision};
 use crate::hub::writable_notes;
 use crate::settings::run_mode::RunMode;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::workspace::interrupted_call::InterruptedCall;
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
@@ -38,7 +37,7 @@ pub(crate) async fn recover(
         )));
     }
     problems.extend(close_applied_reviews(store).await?);
-    for turn in store.open_turns().await.map_err(store_error)? {
+    for turn in store.open_turns().await? {
         if let Err(error) = recover_turn(store, &turn, settings, run_mode).await {
             let why = row_failure(error)?;
             problems.push(UserError::other(format!(
@@ -53,7 +52,7 @@ pub(crate) async fn recover(
 /// closed.
 fn row_failure(error: StoreError) -> Result<String, UserError> {
     let concerns_one_row = error.concerns_one_row();
-    let error = store_error(error);
+    let error = UserError::from(error);
     if concerns_one_row { Ok(error.message) } else { Err(error) }
 }
 
@@ -104,17 +103,17 @@ pub(crate) async fn end_cut_turn(
     store: &Store,
     conversation: &ConversationId,
 ) -> Result<(), UserError> {
-    match store.running_turn(conversation).await.map_err(store_error)? {
-        Some(turn) => interrupt(store, &turn).await.map_err(store_error),
-        None => Ok(()),
+    if let Some(turn) = store.running_turn(conversation).await? {
+        interrupt(store, &turn).await?;
     }
+    Ok(())
 }
 
 /// Closes pending changes whose files hold them already: the process ended before their decision
 /// was stored. Returns what to tell of those that could not be closed.
 async fn close_applied_reviews(store: &Store) -> Result<Vec<UserError>, UserError> {
     let mut problems = Vec::new();
-    let all = store.conversations_needing_you().await.map_err(store_error)?;
+    let all = store.conversations_needing_you().await?;
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
         if let Err(error) = close_applied_review(store, &conversation.id).await {
             let why = row_failure(error)?;

@@ -9,7 +9,6 @@ use vault::Vault;
 
 use crate::support::blocking::run_blocking;
 use crate::support::clock;
-use crate::support::errors::store_error;
 
 /// The number of temporary files that are named.
 const MAX_LISTED_FILES: usize = 5;
@@ -19,9 +18,8 @@ pub(crate) async fn open_database(
     vault: &Vault,
     home: &Path,
 ) -> Result<(Store, Option<UserError>), UserError> {
-    let opened =
-        Store::open_detecting_loss(&home.join("vaultmate.db"), &clock::file_timestamp()).await;
-    let (store, emptied) = opened.map_err(store_error)?;
+    let (store, emptied) =
+        Store::open_detecting_loss(&home.join("vaultmate.db"), &clock::file_timestamp()).await?;
     let Some(emptied) = emptied else { return Ok((store, None)) };
     let vault = vault.clone();
     let left =
