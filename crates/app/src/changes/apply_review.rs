@@ -17,7 +17,6 @@ use crate::changes::link_repair::{take_stale_deletions, with_links_since_plan};
 use crate::changes::review::{RowsByNote, change_fingerprint, rows_by_note};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 use crate::workspace::crash_recovery;
 
@@ -37,7 +36,7 @@ pub(crate) async fn apply_decisions(
     request: &DecideReview,
 ) -> Result<store::ChangeSetDecision, UserError> {
     let store = &session.store;
-    let waiting = store.open_change_set(conversation).await.map_err(store_error)?;
+    let waiting = store.open_change_set(conversation).await?;
     let Some(set) = waiting.filter(|set| set.id == request.review) else {
         return Err(UserError::other(
             "These changes have already been reviewed. Nothing was repeated.",
@@ -45,11 +44,11 @@ pub(crate) async fn apply_decisions(
     };
     // The change was applied before, but the decision could not be stored. Applying it twice would
     // find the note stale. `lock_changes` made sure that the ledger knows it.
-    let mut decided = crash_recovery::already_decided(store, &set).await.map_err(store_error)?;
+    let mut decided = crash_recovery::already_decided(store, &set).await?;
     let wanted = wanted_changes(&set, request, &mut decided);
     store_choices(store, &set, &wanted).await?;
     apply_accepted(session, conversation, &set, wanted, &mut decided).await?;
-    store.decide(&set.id, &decided, now()).await.map_err(store_error)?;
+    store.decide(&set.id, &decided, now()).await?;
     Ok(decided)
 }
 
@@ -206,11 +205,10 @@ async fn store_choices(
         })
         .collect();
     let is_stored = choices.is_empty() && set.planned.iter().all(|row| row.choice.is_none());
-    if is_stored {
-        Ok(())
-    } else {
-        store.store_hunk_choices(&set.id, &choices).await.map_err(store_error)
+    if !is_stored {
+        store.store_hunk_choices(&set.id, &choices).await?;
     }
+    Ok(())
 }
 
 /// Makes what is wanted, and adds what came of it.
@@ -252,7 +250,7 @@ async fn apply_accepted(
         let order = ChangeBatch { change_set: set.id.clone(), changes };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
-        session.store.propagate_taint(&made).await.map_err(store_error)?;
+        session.store.propagate_taint(&made).await?;
         let progress = session.start_applying(conversation);
         progress.expect(order.changes.len());
         let ledger = StoreLedger(session.store.clone());

@@ -9,7 +9,6 @@ use crate::App;
 use crate::changes::blame::Blame;
 use crate::changes::history::before_and_after;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
 /// The number of changes of a note that are looked at, the newest first; what is older has no
@@ -24,8 +23,7 @@ impl App {
     pub async fn assistant_lines(&self, path: NotePath) -> Result<NoteAttribution, UserError> {
         let open = self.session().await?;
         let vault = open.vault.clone();
-        let note =
-            run_blocking(move || vault.read(&path)).await?.map_err(|error| note_error(&error))?;
+        let note = run_blocking(move || vault.read(&path)).await??;
         let text = String::from_utf8_lossy(&note.bytes).into_owned();
         let marks = match note.bytes.len() {
             0..=MAX_NOTE_BYTES => open.blame_note(note.path, note.bytes).await?,
@@ -42,7 +40,7 @@ impl VaultSession {
         note: Vec<u8>,
     ) -> Result<Vec<AssistantLines>, UserError> {
         let history = self.note_history(path).await?;
-        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let own = self.store.user_change_sets().await?;
         let mut blame = Blame::new(note);
         let mut at = 0;
         while let Some(effect) = history.get(at).filter(|_| blame.has_open_lines()) {
@@ -72,8 +70,7 @@ impl VaultSession {
         let mut history: Vec<Effect> = Vec::new();
         let mut before = None;
         'names: loop {
-            let found =
-                self.store.note_history(&path, before.as_ref()).await.map_err(store_error)?;
+            let found = self.store.note_history(&path, before.as_ref()).await?;
             for effect in found {
                 before = Some(effect.id.clone());
                 match (effect.kind, effect.target.as_ref()) {
@@ -131,7 +128,7 @@ impl VaultSession {
             last: line(behind),
             change_set: effect.change_set.clone(),
             conversation: effect.conversation.clone(),
-            request: self.store.request_text(&effect.turn).await.map_err(store_error)?,
+            request: self.store.request_text(&effect.turn).await?,
             at: effect.at.unwrap_or(Timestamp(0)),
         })
     }

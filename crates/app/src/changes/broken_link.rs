@@ -13,7 +13,6 @@ use crate::events::publisher::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
-use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
 impl App {
@@ -95,7 +94,7 @@ fn assumed(link: &str) -> Option<NotePath> {
 fn new_note(vault: &Vault, link: &str) -> Result<NotePath, UserError> {
     let unfit = || UserError::other(format!("No note can be called “{link}”."));
     let asked = assumed(link).ok_or_else(unfit)?;
-    let path: NotePath = vault.new_path(asked.as_str()).map_err(|error| note_error(&error))?.into();
+    let path: NotePath = vault.new_path(asked.as_str())?.into();
     if is_rules_file(&path) { Err(unfit()) } else { Ok(path) }
 }
 
@@ -115,7 +114,7 @@ fn nearest(vault: &Vault, link: &str) -> Option<NotePath> {
 fn creating(vault: &Vault, note: &NotePath) -> Result<ChangeSet, UserError> {
     let mut changes = ChangeSet::one(Change::create(note.clone(), ""));
     let nothing = ChangeSet::default();
-    let graph = LinkGraph::from_vault(vault, &nothing).map_err(|error| note_error(&error))?;
+    let graph = LinkGraph::from_vault(vault, &nothing)?;
     let kept = graph.after_creating(std::slice::from_ref(note)).files.into_iter();
     let kept = kept.map(|file| Change::replace(file.path, file.before, file.after)).collect();
     changes.extend(kept).map_err(|error| UserError::other(error.to_string()))?;
@@ -126,7 +125,7 @@ fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<LinkRewrite, 
     let unfit = || UserError::other(format!("Links to “{link}” can’t be rewritten."));
     let from = assumed(link).ok_or_else(unfit)?;
     let overlay = ChangeSet::one(Change::create(from.clone(), ""));
-    let graph = LinkGraph::from_vault(vault, &overlay).map_err(|error| note_error(&error))?;
+    let graph = LinkGraph::from_vault(vault, &overlay)?;
     if !graph.files().contains(note) {
         return Err(UserError::other(format!("There is no note at `{note}`.")));
     }
@@ -148,7 +147,7 @@ async fn apply(
     if applied.done.is_empty()
         && let Some((_, error)) = applied.problems.first()
     {
-        return Err(note_error(error));
+        return Err(error.into());
     }
     session.emit(DomainEvent::Applied(vec![set.clone()]));
     let left = applied.problems.into_iter().map(|(path, _)| path).collect();

@@ -9,7 +9,6 @@ use crate::adapters::notes::VaultNotes;
 use crate::changes::diff::separate_hunks;
 use crate::changes::history::{before_and_after, find_effect};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 impl App {
     /// The changes in a note since a change of it was applied, by any program, wherever the note is
@@ -23,7 +22,7 @@ impl App {
             ));
         }
         let (_, left) = before_and_after(&open.store, &found).await?;
-        let effects = open.store.effects_since(effect).await.map_err(store_error)?;
+        let effects = open.store.effects_since(effect).await?;
         let history =
             open.history_with_contents(effects, &UndoRequest::undo([effect.clone()])).await?;
         let (notes, effect) = (VaultNotes(open.vault.clone()), effect.clone());

@@ -17,7 +17,6 @@ use crate::App;
 use crate::changes::diff::separate_hunks;
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 pub(crate) use effective_changes::{before_and_after, effective_changes, find_effect};
 
@@ -30,8 +29,7 @@ impl App {
         let open = self.session().await?;
         let seq = open.feed.last_seq();
         let (conversation, before) = (request.conversation.as_ref(), request.before.as_ref());
-        let sets = open.store.applied_sets(conversation, before, PAGE_SIZE + 1).await;
-        let mut sets = sets.map_err(store_error)?;
+        let mut sets = open.store.applied_sets(conversation, before, PAGE_SIZE + 1).await?;
         let more = sets.len() > PAGE_SIZE as usize;
         sets.truncate(PAGE_SIZE as usize);
         let known = HistoryContext::load(&open.store).await?;
@@ -74,8 +72,8 @@ pub(crate) async fn publish_sets(
 ) -> Result<(), UserError> {
     let known = HistoryContext::load(store).await?;
     for change_set in sets.into_iter().collect::<HashSet<_>>() {
-        let effects = store.effects_in_scope(&UndoScope::ChangeSet { change_set }).await;
-        if let Some(set) = known.applied_set(store, effects.map_err(store_error)?).await? {
+        let effects = store.effects_in_scope(&UndoScope::ChangeSet { change_set }).await?;
+        if let Some(set) = known.applied_set(store, effects).await? {
             feed.publish(AppEvent::AppliedChanged { set });
         }
     }
@@ -123,7 +121,7 @@ struct HistoryContext {
 
 impl HistoryContext {
     async fn load(store: &Store) -> Result<Self, UserError> {
-        let undoings = store.reverts().await.map_err(store_error)?;
+        let undoings = store.reverts().await?;
         let lost = undoings.iter().filter(|row| row.is_purged);
         let lost: Vec<_> = lost.map(|row| (row.by.clone(), row.effect.clone())).collect();
         let standings = effective_changes::from_rows(store, undoings).await?;
@@ -132,8 +130,8 @@ impl HistoryContext {
         Ok(Self {
             not_redoable: stuck.collect(),
             effective: standings,
-            user_sets: store.user_change_sets().await.map_err(store_error)?,
-            overwritten: store.overwritten_effects().await.map_err(store_error)?,
+            user_sets: store.user_change_sets().await?,
+            overwritten: store.overwritten_effects().await?,
         })
     }
 
@@ -148,9 +146,7 @@ impl HistoryContext {
         let at = effects.last().and_then(|last| last.at).unwrap_or(Timestamp(0));
         let by = self.user_sets.get(&first.change_set).copied().unwrap_or(AppliedBy::Assistant);
         let request = match by {
-            AppliedBy::Assistant | AppliedBy::Save => {
-                store.request_text(&first.turn).await.map_err(store_error)?
-            }
+            AppliedBy::Assistant | AppliedBy::Save => store.request_text(&first.turn).await?,
             AppliedBy::Undo | AppliedBy::Reapply | AppliedBy::Repair => String::new(),
         };
         let lacking =

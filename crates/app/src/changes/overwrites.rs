@@ -25,7 +25,6 @@ use crate::changes::history::{before_and_after, effective_changes};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The time after a change within which it is noticed that it went away again. Later, it is the
@@ -117,7 +116,7 @@ impl<'a> OverwriteCheck<'a> {
         if edits.is_empty() {
             return Ok(Vec::new());
         }
-        let marked = self.store.overwritten_effects().await.map_err(store_error)?;
+        let marked = self.store.overwritten_effects().await?;
         let vault = self.vault.clone();
         let is_disturbed = move |(path, edits): &(NotePath, Vec<Effect>)| {
             let found = vault.read_bytes(path).ok().map(|note| ContentHash::of(&note));
@@ -136,8 +135,8 @@ impl<'a> OverwriteCheck<'a> {
         &self,
         notes: &[NotePath],
     ) -> Result<BTreeMap<NotePath, Vec<Effect>>, UserError> {
-        let lately = self.store.edits_at(notes, self.since).await.map_err(store_error)?;
-        let marked = self.store.overwritten_edits_at(notes).await.map_err(store_error)?;
+        let lately = self.store.edits_at(notes, self.since).await?;
+        let marked = self.store.overwritten_edits_at(notes).await?;
         let known: HashSet<EffectId> = lately.iter().map(|edit| edit.id.clone()).collect();
         let earlier = marked.into_iter().filter(|edit| !known.contains(&edit.id));
         let mut edits: BTreeMap<NotePath, Vec<Effect>> = BTreeMap::new();
@@ -159,10 +158,10 @@ impl<'a> OverwriteCheck<'a> {
         notes: &[NotePath],
     ) -> Result<Vec<StandingDifference>, UserError> {
         // Read first: an old edit that lost its mark meanwhile is not among the edits, so it is not marked again.
-        let marked = self.store.overwritten_effects().await.map_err(store_error)?;
+        let marked = self.store.overwritten_effects().await?;
         let edits = self.edits(notes).await?;
         let standings = effective_changes(self.store).await?;
-        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let own = self.store.user_change_sets().await?;
         let mut found = Vec::new();
         for (path, edits) in edits {
             let facts = (&marked, &standings, &own);
@@ -253,10 +252,10 @@ impl<'a> OverwriteCheck<'a> {
         };
         let (overwritten, standing) = (effects(true), effects(false));
         if !overwritten.is_empty() {
-            self.store.mark_overwritten(&overwritten, now()).await.map_err(store_error)?;
+            self.store.mark_overwritten(&overwritten, now()).await?;
         }
         if !standing.is_empty() {
-            self.store.clear_overwritten(&standing).await.map_err(store_error)?;
+            self.store.clear_overwritten(&standing).await?;
         }
         Ok(found.into_iter().map(|one| one.effect.change_set).collect())
     }
@@ -271,9 +270,9 @@ impl<'a> OverwriteCheck<'a> {
         let Some(first) = found.iter().map(|one| &one.effect.id).min().cloned() else {
             return Ok(found);
         };
-        let effects = self.store.effects_since(&first).await.map_err(store_error)?;
+        let effects = self.store.effects_since(&first).await?;
         let mut ledger = LedgerView::new(effects);
-        for succession in self.store.successions().await.map_err(store_error)? {
+        for succession in self.store.successions().await? {
             ledger.add_succession(succession);
         }
         run_blocking(move || {

@@ -19,7 +19,6 @@ use crate::App;
 use crate::changes::history::line_counts;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// How long and how much is kept, whichever keeps more, and how often that is looked after.
@@ -47,11 +46,7 @@ impl App {
     pub async fn history_stats(&self) -> Result<HistoryStats, UserError> {
         let open = self.session().await?;
         let at = now();
-        let kept = open
-            .store
-            .retention_stats(&AGES.map(|age| cutoff(age, at)))
-            .await
-            .map_err(store_error)?;
+        let kept = open.store.retention_stats(&AGES.map(|age| cutoff(age, at))).await?;
         let older = AGES.into_iter().zip(kept.affected);
         Ok(HistoryStats {
             bytes: kept.bytes,
@@ -103,7 +98,7 @@ impl VaultSession {
     async fn purge_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
         let _alone = self.purge_lock.lock().await;
         let keep = RetentionPolicy { since: cutoff(age, now()), bytes: 0 };
-        let all = self.store.retention_stats(&[keep.since]).await.map_err(store_error)?;
+        let all = self.store.retention_stats(&[keep.since]).await?;
         let all = all.affected.first().copied().unwrap_or_default();
         let progress = Progress::default();
         progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
@@ -129,7 +124,7 @@ impl VaultSession {
                 UserError::other(format!(
                     "The history was deleted, but some data is still in the database file: {} Then \
                      delete history again.",
-                    store_error(error).message
+                    UserError::from(error).message
                 ))
             }),
             Err(error) => Err(error),
@@ -161,14 +156,14 @@ async fn purge(
 ) -> Result<PurgeStats, UserError> {
     let mut all = PurgeStats::default();
     loop {
-        let parts = store.purgeable(policy).await.map_err(store_error)?;
+        let parts = store.purgeable(policy).await?;
         let before = all;
         for part in &parts {
             if progress.is_stopped() {
                 return Ok(all);
             }
             let counts = count_lost_lines(store, part).await?;
-            let gone = store.purge_contents(part, &counts).await.map_err(store_error)?;
+            let gone = store.purge_contents(part, &counts).await?;
             all.changes += gone.changes;
             all.bytes += gone.bytes;
             progress.advance(usize::try_from(gone.changes).unwrap_or(usize::MAX));

@@ -12,14 +12,13 @@ use crate::changes::diff::{Diff, note_diff};
 use crate::privacy::provenance::{has_foreign_source, is_rules_file, touches_rules_file};
 use crate::privacy::was_told_model_title;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// The pending changes of a conversation, as the user reviews them.
 pub(crate) async fn open_review(
     store: &Store,
     conversation: &ConversationId,
 ) -> Result<Option<Review>, UserError> {
-    match store.open_change_set(conversation).await.map_err(store_error)? {
+    match store.open_change_set(conversation).await? {
         Some(set) => review_of_set(store, conversation, set).await.map(Some),
         None => Ok(None),
     }
@@ -35,7 +34,7 @@ pub(crate) async fn review_of_set(
     let has_rules = set.planned.iter().any(|row| touches_rules_file(&row.change));
     let mut heard = BTreeSet::new();
     for turn in turns {
-        heard.extend(store.context_sources(turn).await.map_err(store_error)?);
+        heard.extend(store.context_sources(turn).await?);
         if has_rules && was_told_model_title(store, turn).await? {
             heard.insert(Source::Foreign);
         }

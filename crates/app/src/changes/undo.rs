@@ -42,7 +42,6 @@ use crate::changes::link_repair::{LinkedChanges, with_link_updates};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// How often an undo is planned if a note changes between the plan and the write. Plans that leave more to undo once
@@ -55,7 +54,7 @@ impl App {
     pub async fn undo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
-        let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
+        let effects = open.store.effects_in_scope(scope).await?;
         let wanted = not_yet_undone(&open, scope, &effects).await?;
         let action = open.action_to_undo(scope).await?;
         open.undo_as_one_set(&wanted, action).await
@@ -67,7 +66,7 @@ impl App {
     pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
         let _alone = open.lock_changes().await?;
-        let effects = open.store.effects_in_scope(scope).await.map_err(store_error)?;
+        let effects = open.store.effects_in_scope(scope).await?;
         let wanted = open.redo_request(&effects).await?;
         if wanted.effects.is_empty() {
             return Err(nothing_to_redo());
@@ -149,7 +148,7 @@ impl VaultSession {
         let reapplied = self.undo_as_one_set(&wanted, UndoAction::Reapply).await?;
         if reapplied.conflicts.is_empty() && reapplied.left == 0 {
             let reapplied = std::slice::from_ref(effect);
-            self.store.clear_overwritten(reapplied).await.map_err(store_error)?;
+            self.store.clear_overwritten(reapplied).await?;
             let set = find_effect(&self.store, effect).await?.change_set;
             self.emit(DomainEvent::Applied(vec![set]));
         }
@@ -234,7 +233,7 @@ impl VaultSession {
         &self,
         request: &UndoRequest,
     ) -> Result<BTreeSet<ChangeSetId>, UserError> {
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let rows = self.store.reverts().await?;
         let mut by: Vec<EffectId> = request.effects.keys().cloned().collect();
         let (mut seen, mut sets) = (BTreeSet::new(), BTreeSet::new());
         while let Some(one) = by.pop() {
@@ -340,7 +339,7 @@ impl VaultSession {
     /// The ledger since the earliest of the requested effects.
     async fn history_since(&self, request: &UndoRequest) -> Result<LedgerView, UserError> {
         let first = self.earliest_effect(request).await?;
-        let effects = self.store.effects_since(&first).await.map_err(store_error)?;
+        let effects = self.store.effects_since(&first).await?;
         self.history_with_contents(effects, request).await
     }
 
@@ -352,7 +351,7 @@ impl VaultSession {
     ) -> Result<LedgerView, UserError> {
         let mut ledger = LedgerView::new(effects);
         let needs: Vec<_> = ledger.missing_contents(request).into_iter().collect();
-        for (hash, content) in self.store.contents(&needs).await.map_err(store_error)? {
+        for (hash, content) in self.store.contents(&needs).await? {
             ledger.add_content(hash, content);
         }
         let standings = effective_changes(&self.store).await?;
@@ -363,7 +362,7 @@ impl VaultSession {
             }
         }
         undone.into_iter().for_each(|effect| ledger.add_undone(effect));
-        for succession in self.store.successions().await.map_err(store_error)? {
+        for succession in self.store.successions().await? {
             ledger.add_succession(succession);
         }
         Ok(ledger)
@@ -393,7 +392,7 @@ impl VaultSession {
         let call: CallId = new_id();
         let (reverts, moved) = (reverts.as_slice(), plan.moved.as_slice());
         let own = UserChangeSet { id: set, call: &call, by, reverts, moved, turn, at: now() };
-        self.store.begin_user_change_set(&own).await.map_err(store_error)?;
+        self.store.begin_user_change_set(&own).await?;
         let changes = plan.changes.changes().map(|change| PlannedChange {
             change: change.clone(),
             turn: turn.clone(),

@@ -14,11 +14,10 @@ use vault::undo::{EffectivePart, Hunks, Revert, Reverts};
 use crate::changes::diff::displayed_sides;
 use crate::changes::undo::undoable_hunks::{StandingMove, undoable_hunks};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// An effect that happened.
 pub(crate) async fn find_effect(store: &Store, effect: &EffectId) -> Result<Effect, UserError> {
-    let found = store.effect(effect).await.map_err(store_error)?;
+    let found = store.effect(effect).await?;
     found.ok_or_else(|| UserError::other("This change is no longer in the history."))
 }
 
@@ -28,7 +27,7 @@ pub(crate) async fn before_and_after(
     effect: &Effect,
 ) -> Result<(Vec<u8>, Vec<u8>), UserError> {
     let hashes: Vec<ContentHash> = effect.before.iter().chain(&effect.after).cloned().collect();
-    let mut kept = store.contents(&hashes).await.map_err(store_error)?;
+    let mut kept = store.contents(&hashes).await?;
     let mut take = |hash: Option<&ContentHash>| match hash {
         Some(hash) if effect.before == effect.after => kept.get(hash).cloned(),
         Some(hash) => kept.remove(hash),
@@ -41,7 +40,7 @@ pub(crate) async fn before_and_after(
 
 /// The effects that are still applied, and the parts of them that were undone.
 pub(crate) async fn effective_changes(store: &Store) -> Result<Reverts, UserError> {
-    from_rows(store, store.reverts().await.map_err(store_error)?).await
+    from_rows(store, store.reverts().await?).await
 }
 
 /// The same for rows that were read.
@@ -58,7 +57,7 @@ pub(super) async fn from_rows(store: &Store, rows: Vec<RevertRow>) -> Result<Rev
 /// Adds the edits that are not recorded as undone whole though all moves of their units are undone, if these moves rewrote
 /// links in them.
 async fn add_edits_of_undone_moves(store: &Store, reverts: &mut Reverts) -> Result<(), UserError> {
-    let members = store.units_of_undone_moves().await.map_err(store_error)?;
+    let members = store.units_of_undone_moves().await?;
     let mut moves: HashMap<(ChangeSetId, CallId), Vec<EffectId>> = HashMap::new();
     for one in members.iter().filter(|one| one.is_move) {
         let unit = (one.change_set.clone(), one.unit.clone());

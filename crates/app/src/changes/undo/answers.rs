@@ -22,7 +22,6 @@ use crate::changes::history::{effective_changes, find_effect};
 use crate::events::publisher::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
 /// The reason for asking again: another file or none is at the chosen path.
@@ -54,7 +53,7 @@ impl App {
             turn: &turn,
             at: now(),
         };
-        open.store.begin_user_change_set(&own).await.map_err(store_error)?;
+        open.store.begin_user_change_set(&own).await?;
         open.complete(*action, effect, hunks).await
     }
 
@@ -103,13 +102,10 @@ impl App {
         if applied.done.is_empty()
             && let Some(error) = refusal(&applied)
         {
-            return Err(note_error(error));
+            return Err(error.into());
         }
         if conflict.action == UndoAction::Reapply {
-            open.store
-                .clear_overwritten(std::slice::from_ref(&effect.id))
-                .await
-                .map_err(store_error)?;
+            open.store.clear_overwritten(std::slice::from_ref(&effect.id)).await?;
         }
         let mut touched = open.sets_undone_by(&request).await?;
         touched.extend([set.clone(), effect.change_set]);
@@ -154,7 +150,7 @@ impl VaultSession {
                 return Err(note_changed_error());
             }
             Err(VaultError::NotFound { .. }) => None,
-            Err(error) => return Err(note_error(&error)),
+            Err(error) => return Err(error.into()),
         };
         if bytes.as_deref().map(ContentHash::of) != conflict.shown {
             return Err(note_changed_error());
@@ -174,7 +170,7 @@ impl VaultSession {
             true => HashMap::new(),
             false => {
                 let hashes: Vec<_> = effect.before.iter().chain(&effect.after).cloned().collect();
-                self.store.contents(&hashes).await.map_err(store_error)?
+                self.store.contents(&hashes).await?
             }
         };
         let places = conflict.places.clone();
@@ -231,7 +227,7 @@ impl VaultSession {
         hunks: &[u32],
     ) -> Result<UndoRequest, UserError> {
         let scope = UndoScope::Effect { effect: effect.clone(), hunks: hunks.to_vec() };
-        let mut effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+        let mut effects = self.store.effects_in_scope(&scope).await?;
         if !hunks.is_empty() || is_creation_without_move(&effects, effect) {
             effects.retain(|one| one.id == *effect);
         }

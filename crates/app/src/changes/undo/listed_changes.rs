@@ -10,7 +10,6 @@ use vault::undo::EffectivePart;
 
 use super::turn_scope::unit_of;
 use crate::changes::history::{effective_changes, find_effect};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl VaultSession {
@@ -22,8 +21,8 @@ impl VaultSession {
         if conflicts.is_empty() {
             return Ok(());
         }
-        let own = self.store.user_change_sets().await.map_err(store_error)?;
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let own = self.store.user_change_sets().await?;
+        let rows = self.store.reverts().await?;
         let standings = effective_changes(&self.store).await?;
         for conflict in conflicts {
             let listed = self.listed_changes(&conflict.effect, &own, &rows).await?;
@@ -72,7 +71,7 @@ impl VaultSession {
         if listed.is_empty() {
             let of = find_effect(&self.store, effect).await?;
             let scope = UndoScope::Turn { turn: of.turn };
-            let of_turn = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+            let of_turn = self.store.effects_in_scope(&scope).await?;
             let at_its_path = of_turn.iter().filter(|one| !is_own(one) && one.path == of.path);
             listed.extend(at_its_path.map(|one| one.id.clone()));
         }

@@ -10,7 +10,6 @@ use vault::undo::{EffectivePart, Hunks, UndoPlan};
 use super::request_for;
 use super::undoable_hunks::requested_hunks;
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// A revert as `store` records it: the path of the change, the effect, and its hunks unless it is all of them.
@@ -37,7 +36,7 @@ impl VaultSession {
         if plan.redone.is_empty() {
             return Ok(reverts);
         }
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let rows = self.store.reverts().await?;
         for redone in &plan.redone {
             add_revert(&mut reverts, (redone.path.clone(), redone.by.clone(), None));
             for row in rows.iter().filter(|row| row.by == redone.by) {
@@ -85,7 +84,7 @@ impl VaultSession {
         effect: &EffectId,
         hunks: &BTreeSet<usize>,
     ) -> Result<bool, UserError> {
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let rows = self.store.reverts().await?;
         if rows.iter().all(|row| row.by != *effect) {
             return Ok(false);
         }

@@ -11,7 +11,6 @@ use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest};
 use super::rewritten_links::are_links_of_undone_moves;
 use super::turn_scope::{hunks_to_undo, unit_of};
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The changes of an undo that a redo undoes.
@@ -59,7 +58,7 @@ impl VaultSession {
     /// same notes that were undone with them stay undone.
     pub(super) async fn redo_request(&self, effects: &[Effect]) -> Result<UndoRequest, UserError> {
         let standings = effective_changes(&self.store).await?;
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let rows = self.store.reverts().await?;
         let stands = |effect: &EffectId| standings.effective_part(effect) != EffectivePart::Nothing;
         let in_scope: BTreeMap<&EffectId, &Effect> =
             effects.iter().map(|effect| (&effect.id, effect)).collect();
@@ -164,7 +163,7 @@ impl VaultSession {
             return Ok(None);
         }
         let mut undid: BTreeMap<EffectId, BTreeMap<EffectId, Hunks>> = BTreeMap::new();
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let rows = self.store.reverts().await?;
         for row in rows.into_iter().filter(|row| partly.contains(&row.by)) {
             let hunks = row.hunks.map_or(Hunks::All, Hunks::Some);
             undid.entry(row.by).or_default().insert(row.effect, hunks);
@@ -201,7 +200,7 @@ impl VaultSession {
         asked: &Hunks,
     ) -> Result<bool, UserError> {
         let set = find_effect(&self.store, effect).await?.change_set;
-        let own = self.store.user_change_sets().await.map_err(store_error)?;
+        let own = self.store.user_change_sets().await?;
         if own.get(&set) != Some(&AppliedBy::Undo) {
             return Ok(true);
         }
@@ -225,8 +224,8 @@ impl VaultSession {
 
     /// Whether a set is of an undo. Sets of a redo are stored in the same way, but each undid a set of an undo.
     async fn is_undo(&self, set: &ChangeSetId) -> Result<bool, UserError> {
-        let own = self.store.user_change_sets().await.map_err(store_error)?;
-        let rows = self.store.reverts().await.map_err(store_error)?;
+        let own = self.store.user_change_sets().await?;
+        let rows = self.store.reverts().await?;
         let mut undid: BTreeMap<ChangeSetId, BTreeSet<ChangeSetId>> = BTreeMap::new();
         let mut open = vec![set.clone()];
         while let Some(next) = open.pop() {
@@ -234,7 +233,7 @@ impl VaultSession {
                 continue;
             }
             let scope = UndoScope::ChangeSet { change_set: next.clone() };
-            let effects = self.store.effects_in_scope(&scope).await.map_err(store_error)?;
+            let effects = self.store.effects_in_scope(&scope).await?;
             let by: HashSet<&EffectId> = effects.iter().map(|effect| &effect.id).collect();
             let mut earlier = BTreeSet::new();
             for row in rows.iter().filter(|row| by.contains(&row.by)) {

@@ -12,7 +12,6 @@ use vault::undo::{EffectivePart, Hunks, LedgerView, Reverts, UndoRequest};
 use super::undoable_hunks::{StandingMove, requested_hunks, undoable_hunks};
 use crate::changes::history::{before_and_after, effective_changes};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// The extent of the undo of some turns.
 #[derive(Debug, Clone, Copy)]
@@ -46,13 +45,13 @@ async fn include_earlier_plans(
     let sets: HashSet<(&ChangeSetId, &TurnId)> =
         effects.iter().map(|effect| (&effect.change_set, &effect.turn)).collect();
     for (set, turn) in sets {
-        let mut plans = store.plans_before(set, turn).await.map_err(store_error)?;
+        let mut plans = store.plans_before(set, turn).await?;
         plans.retain(|plan| !turns.contains(&plan.turn));
         if plans.is_empty() {
             continue;
         }
         let scope = UndoScope::ChangeSet { change_set: set.clone() };
-        let whole = store.effects_in_scope(&scope).await.map_err(store_error)?;
+        let whole = store.effects_in_scope(&scope).await?;
         let earlier = EarlierPlans::new(plans, whole);
         let mut own = effects.iter().filter(|one| one.change_set == *set && one.turn == *turn);
         if own.any(|effect| earlier.has_one_for(effect)) {
@@ -105,7 +104,7 @@ impl EarlierPlans {
 /// The changes that an undo of a turn undoes, at least in part; of other turns too where they belong together.
 async fn changes_to_undo(store: &Store, turn: &TurnId) -> Result<Vec<Effect>, UserError> {
     let scope = UndoScope::Turn { turn: turn.clone() };
-    let effects = store.effects_in_scope(&scope).await.map_err(store_error)?;
+    let effects = store.effects_in_scope(&scope).await?;
     let wanted = parts_to_undo(store, &scope, &effects).await?;
     let mut known: BTreeMap<EffectId, Effect> = BTreeMap::new();
     for effect in effects.into_iter().filter(|one| wanted.effects.contains_key(&one.id)) {
@@ -231,7 +230,7 @@ pub(super) async fn leave_other_moves(
 /// All effects of the unit of an effect.
 pub(super) async fn unit_of(store: &Store, effect: &Effect) -> Result<Vec<Effect>, UserError> {
     let scope = UndoScope::Effect { effect: effect.id.clone(), hunks: Vec::new() };
-    store.effects_in_scope(&scope).await.map_err(store_error)
+    Ok(store.effects_in_scope(&scope).await?)
 }
 
 /// The hunks of each of these edits that are undone while the moves stand; `None` if one of the effects needs the moves
