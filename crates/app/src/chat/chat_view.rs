@@ -12,7 +12,6 @@ use crate::App;
 use crate::changes::review;
 use crate::models::context_use::Opened;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
@@ -61,7 +60,7 @@ impl VaultSession {
     ) -> Result<ConversationView, UserError> {
         let (seq, live) = self.feed.streaming_item(id);
         let talking_tools = self.service.registry().talking_tools();
-        let opened = self.store.open_conversation(id, &talking_tools).await.map_err(store_error)?;
+        let opened = self.store.open_conversation(id, &talking_tools).await?;
         let opened =
             opened.ok_or_else(|| UserError::other("This conversation no longer exists."))?;
         let OpenedConversation { row, mut items, variants, question, changes, held } = opened;

@@ -5,7 +5,6 @@ use protocol::{ConversationId, UserError};
 
 use crate::app::App;
 use crate::models::spending;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl App {
@@ -24,7 +23,7 @@ impl App {
 
 impl VaultSession {
     async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let last = self.store.last_shown_turn(conversation).await.map_err(store_error)?;
+        let last = self.store.last_shown_turn(conversation).await?;
         let outcome = match last {
             Some(turn) => self.service.summarize(&turn).await?,
             None => SummarizeOutcome::TooShort,

@@ -16,7 +16,6 @@ use crate::notes::mentions::has_attachment;
 use crate::notes::sent_note::SentNote;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::local_now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 use name_ranks::{CalledNotes, NameRanks};
 
@@ -53,14 +52,14 @@ impl VaultSession {
         decisions: &[DecisionRow],
     ) -> Result<TurnContext, UserError> {
         let place = message.place();
-        let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        let set = self.store.open_change_set(conversation).await?;
         let others = self.unheard_planners(conversation, place, set.as_ref()).await?;
         let waiting: Vec<NotePath> = set
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
             .unwrap_or_default();
         let SentNote { line: open_note, parts: of_note, path: open } =
             self.sent_note(message).await?;
-        let asked = self.store.question_before(conversation, place).await.map_err(store_error)?;
+        let asked = self.store.question_before(conversation, place).await?;
         let asker = asked.as_ref().map(|row| row.question.turn.clone());
         let question = asked.and_then(|asked| question_status(asked, message));
         let asker = asker.filter(|_| question.is_some());
@@ -107,7 +106,7 @@ impl VaultSession {
         set: Option<&OpenChangeSet>,
     ) -> Result<BTreeSet<TurnId>, UserError> {
         let Some(set) = set else { return Ok(BTreeSet::new()) };
-        let heard = self.store.turns_before(conversation, place).await.map_err(store_error)?;
+        let heard = self.store.turns_before(conversation, place).await?;
         let planners = set.planned.iter().map(|row| row.turn.clone());
         Ok(planners.filter(|turn| !heard.contains(turn)).collect())
     }
@@ -119,7 +118,7 @@ impl VaultSession {
     ) -> Result<BTreeSet<Source>, UserError> {
         let mut all = BTreeSet::new();
         for turn in turns {
-            all.extend(self.store.context_sources(&turn).await.map_err(store_error)?);
+            all.extend(self.store.context_sources(&turn).await?);
         }
         all.retain(|source| !matches!(source, Source::User | Source::Tool(_)));
         Ok(all)
@@ -132,7 +131,7 @@ impl VaultSession {
         conversation: &ConversationId,
         place: TurnPlace<'_>,
     ) -> Result<CalledNotes, UserError> {
-        let given = self.store.path_arguments(conversation, place).await.map_err(store_error)?;
+        let given = self.store.path_arguments(conversation, place).await?;
         Ok(CalledNotes::from_arguments(&given))
     }
 
@@ -147,7 +146,7 @@ impl VaultSession {
     ) -> Result<ToldDecisions, UserError> {
         let mut told = ToldDecisions::default();
         for decision in decisions {
-            let mut declined = self.store.rejected_parts(decision).await.map_err(store_error)?;
+            let mut declined = self.store.rejected_parts(decision).await?;
             let notes = declined.iter().map(|change| change.path.clone()).collect();
             let gone = self.missing_notes(conversation, place, notes).await?;
             declined.retain(|change| !gone.contains(&change.path));
@@ -176,7 +175,7 @@ impl VaultSession {
         place: TurnPlace<'_>,
         waiting: &[NotePath],
     ) -> Result<Vec<StaleNote>, UserError> {
-        let mut seen = self.store.read_state(conversation, place).await.map_err(store_error)?;
+        let mut seen = self.store.read_state(conversation, place).await?;
         let waiting: BTreeSet<&NotePath> = waiting.iter().collect();
         seen.retain(|path, _| !waiting.contains(path));
         let (vault, screened) = (self.vault.clone(), self.privacy_guard.vault_for_any_model());
@@ -198,7 +197,7 @@ impl VaultSession {
         if notes.is_empty() {
             return Ok(notes);
         }
-        let turns = self.store.turns_before(conversation, place).await.map_err(store_error)?;
+        let turns = self.store.turns_before(conversation, place).await?;
         self.privacy_guard.missing_for_any(notes, &turns).await
     }
 }

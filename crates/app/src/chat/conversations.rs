@@ -15,7 +15,6 @@ use store::{Store, StoreError};
 use crate::App;
 use crate::events::publisher::DomainEvent;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// Rows on a page of the list.
@@ -43,18 +42,13 @@ impl App {
         let open = self.session().await?;
         let page =
             open.store.conversations(request.archive_state, request.before.as_ref(), PAGE_SIZE);
-        page.await.map_err(store_error)
+        Ok(page.await?)
     }
 
     /// Finds conversations and changes by words, including those of private notes: the user sees
     /// everything.
     pub async fn search_conversations(&self, query: &str) -> Result<ConversationHits, UserError> {
-        self.session()
-            .await?
-            .store
-            .search_conversations(query, MAX_SEARCH_HITS)
-            .await
-            .map_err(store_error)
+        Ok(self.session().await?.store.search_conversations(query, MAX_SEARCH_HITS).await?)
     }
 
     /// Everything the chat shows of a conversation, in the branch in which a turn stands. Another
@@ -72,7 +66,7 @@ impl App {
                  for the answer or stop it, send or remove queued messages, then open the result \
                  again.",
             ),
-            other => store_error(other),
+            other => other.into(),
         })?;
         open.conversation_view(id).await
     }
@@ -111,7 +105,7 @@ impl App {
     pub async fn end_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
         if open.service.is_working(id) {
-            return Err(store_error(StoreError::Working));
+            return Err(StoreError::Working.into());
         }
         open.store.set_state(id, ConversationState::Ended).await.map_err(not_found_error)?;
         open.emit(DomainEvent::Row(id.clone()));
@@ -143,13 +137,9 @@ impl App {
 impl VaultSession {
     /// The first page of the list, which includes all conversations that need attention.
     pub(crate) async fn first_page(&self) -> Result<ConversationPage, UserError> {
-        let page = self
-            .store
-            .conversations(ArchiveState::Open, None, PAGE_SIZE)
-            .await
-            .map_err(store_error)?;
+        let page = self.store.conversations(ArchiveState::Open, None, PAGE_SIZE).await?;
         let ConversationPage { conversations: mut rows, behind } = page;
-        for row in self.store.conversations_needing_you().await.map_err(store_error)? {
+        for row in self.store.conversations_needing_you().await? {
             if !rows.iter().any(|listed| listed.id == row.id) {
                 rows.push(row);
             }
@@ -183,7 +173,7 @@ async fn maintain(store: &Store, at: Timestamp) -> Result<Vec<ConversationId>, S
 fn not_found_error(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound { .. } => UserError::other("This conversation no longer exists."),
-        other => store_error(other),
+        other => other.into(),
     }
 }
 

@@ -7,7 +7,6 @@ use crate::App;
 use crate::chat::conversations::RESTORE_WINDOW_MS;
 use crate::events::publisher::DomainEvent;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl App {
@@ -22,7 +21,7 @@ impl App {
         let open = self.session().await?;
         // A decision that is being carried out belongs to a conversation.
         let _alone = open.change_lock.lock().await;
-        let deleted = open.store.delete_all(now()).await.map_err(store_error)?;
+        let deleted = open.store.delete_all(now()).await?;
         deleted.into_iter().for_each(|id| open.emit(DomainEvent::Row(id)));
         open.conversation_counts().await
     }
@@ -31,12 +30,12 @@ impl App {
     /// the first page of the list.
     pub async fn restore_conversations(&self) -> Result<ConversationPage, UserError> {
         let open = self.session().await?;
-        open.store.restore_all().await.map_err(store_error)?;
+        open.store.restore_all().await?;
         let page = open.first_page().await?;
         for row in &page.conversations {
             open.emit(DomainEvent::Row(row.id.clone()));
         }
-        for turn in open.store.open_turns().await.map_err(store_error)? {
+        for turn in open.store.open_turns().await? {
             open.service.wake(&turn.conversation);
         }
         Ok(page)
@@ -45,7 +44,7 @@ impl App {
 
 impl VaultSession {
     async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
-        let (kept, deleted, first) = self.store.conversation_counts().await.map_err(store_error)?;
+        let (kept, deleted, first) = self.store.conversation_counts().await?;
         let until = first.map(|first| Timestamp(first.0.saturating_add(RESTORE_WINDOW_MS)));
         Ok(ConversationCounts { kept, deleted, until })
     }

@@ -20,7 +20,6 @@ pub use file::ExistingFile;
 
 use crate::app::App;
 use crate::settings::run_mode::RunMode;
-use crate::support::errors::store_error;
 use crate::workspace::data_dir::DataDir;
 
 /// The number of conversations that are looked up together.
@@ -88,12 +87,11 @@ async fn write(
             conversations = 1;
         }
         None => {
-            let (all, ..) = store.conversation_counts().await.map_err(store_error)?;
+            let (all, ..) = store.conversation_counts().await?;
             progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
             let mut after: Option<ConversationId> = None;
             loop {
-                let page = store.conversation_ids(after.as_ref(), CONVERSATION_BATCH).await;
-                let page = page.map_err(store_error)?;
+                let page = store.conversation_ids(after.as_ref(), CONVERSATION_BATCH).await?;
                 let Some(last) = page.last() else { break };
                 after = Some(last.clone());
                 for id in &page {
@@ -125,15 +123,13 @@ async fn write_conversation(
     out: &mut AtomicFileWriter,
     progress: &Progress,
 ) -> Result<bool, UserError> {
-    let Some(outline) = store.conversation_outline(id).await.map_err(store_error)? else {
-        return Ok(false);
-    };
+    let Some(outline) = store.conversation_outline(id).await? else { return Ok(false) };
     out.append(form.conversation_start(&outline)).await?;
     for numbers in outline.turns.chunks(TURN_BATCH) {
         if progress.is_stopped() {
             return Ok(true);
         }
-        for turn in store.exported_turns(numbers).await.map_err(store_error)? {
+        for turn in store.exported_turns(numbers).await? {
             out.append(form.turn(&outline, &turn)).await?;
         }
     }

@@ -26,7 +26,6 @@ use crate::privacy::note_lineage::ReadTimes;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 use crate::workspace::data_dir::DataDir;
 
@@ -170,10 +169,7 @@ async fn run_one_shot(
     };
     let conversation: ConversationId = crate::support::clock::new_id();
     let title = title_from_text(&question.text);
-    open.store
-        .create_unlisted_conversation(&conversation, &title, now())
-        .await
-        .map_err(store_error)?;
+    open.store.create_unlisted_conversation(&conversation, &title, now()).await?;
     let most =
         turn_policy::effective_privacy(&*app.services().model_selector.selected().await).await;
     let history = redact_history(&open, most, question.history).await?;
@@ -196,8 +192,7 @@ async fn run_one_shot(
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
     let talking_tools = open.service.registry().talking_tools();
-    let stored = open.store.chat_items(&conversation, &talking_tools).await;
-    let mut items = stored.map_err(store_error)?;
+    let mut items = open.store.chat_items(&conversation, &talking_tools).await?;
     // The messages before are not repeated.
     if let Some(asked) = items.iter().rposition(|item| matches!(item, ChatItem::User { .. })) {
         items.drain(..=asked);
@@ -208,8 +203,8 @@ async fn run_one_shot(
     let is_limit =
         |item: &ChatItem| matches!(item, ChatItem::Ended { status: TurnStatus::Limit, .. });
     let at_limit = items.iter().any(is_limit);
-    let sources = open.store.context_sources(&turn).await.map_err(store_error)?;
-    let levels = open.store.max_privacy_of_turns(&[&turn]).await.map_err(store_error)?;
+    let sources = open.store.context_sources(&turn).await?;
+    let levels = open.store.max_privacy_of_turns(&[&turn]).await?;
     Ok(OneShotAnswer {
         items,
         planned,
@@ -282,8 +277,7 @@ fn ending_error(items: &[ChatItem]) -> Option<UserError> {
 /// Makes the note of the question the active one.
 async fn open_note(app: &App, session: &VaultSession, note: String) -> Result<NotePath, UserError> {
     let vault = session.vault.clone();
-    let path =
-        run_blocking(move || vault.resolve(&note)).await?.map_err(|error| note_error(&error))?;
+    let path = run_blocking(move || vault.resolve(&note)).await??;
     app.set_active_note(path.clone()).await?;
     Ok(path)
 }
@@ -358,7 +352,7 @@ async fn unapplied_changes(
     conversation: &ConversationId,
     run_mode: RunMode,
 ) -> Result<(Vec<UnappliedChange>, Vec<NotePath>), UserError> {
-    let set = session.store.open_change_set(conversation).await.map_err(store_error)?;
+    let set = session.store.open_change_set(conversation).await?;
     let Some(set) = set else { return Ok((Vec::new(), Vec::new())) };
     let unwritten = |row: &PlannedChangeRow| UnappliedChange {
         path: row.change.path.clone(),
@@ -367,7 +361,7 @@ async fn unapplied_changes(
     let planned: Vec<UnappliedChange> = set.planned.iter().map(unwritten).collect();
     let mut paths: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
     if run_mode.may_write() {
-        session.store.list_conversation(conversation).await.map_err(store_error)?;
+        session.store.list_conversation(conversation).await?;
         paths.dedup();
         return Ok((planned, paths));
     }
@@ -398,9 +392,9 @@ async fn store_history(
         let at = said_at.map_or(at, |said_at| said_at.min(at));
         let most = prior_max_privacy(asked.iter().chain(&steps).chain(&answered));
         let prior = PriorTurn { conversation, turn: crate::support::clock::new_id(), at };
-        prior.store(store, asked, steps, answered).await.map_err(store_error)?;
+        prior.store(store, asked, steps, answered).await?;
         if let Some(most) = most {
-            store.set_model(&prior.turn, "", None, most).await.map_err(store_error)?;
+            store.set_model(&prior.turn, "", None, most).await?;
         }
     }
     Ok(())

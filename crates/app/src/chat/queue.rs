@@ -5,7 +5,6 @@ use protocol::{MessageId, UserError};
 
 use crate::App;
 use crate::events::publisher::DomainEvent;
-use crate::support::errors::store_error;
 
 impl App {
     /// Changes the text of a queued message. Durable when it returns.
@@ -15,7 +14,7 @@ impl App {
             return Err(UserError::other("There’s nothing to send. Type a message, or remove it."));
         }
         let open = self.session().await?;
-        let reworded = open.store.edit_queued(message, text).await.map_err(store_error)?;
+        let reworded = open.store.edit_queued(message, text).await?;
         open.emit(DomainEvent::Reordered(reworded.ok_or_else(already_started_error)?));
         Ok(())
     }
@@ -23,7 +22,7 @@ impl App {
     /// Removes a queued message: no model ever reads it. Durable when it returns.
     pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
         let open = self.session().await?;
-        let removed = open.store.remove_queued(message).await.map_err(store_error)?;
+        let removed = open.store.remove_queued(message).await?;
         open.emit(DomainEvent::Reordered(removed.ok_or_else(already_started_error)?));
         Ok(())
     }

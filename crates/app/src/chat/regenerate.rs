@@ -11,7 +11,6 @@ use crate::changes::review;
 use crate::changes::undo::turn_scope::undo_extent;
 use crate::chat::send::{UserMessage, WithNote};
 use crate::events::publisher::DomainEvent;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 impl App {
@@ -22,7 +21,7 @@ impl App {
         request: &RegenerateRequest,
     ) -> Result<RegenerateOutcome, UserError> {
         let open = self.session().await?;
-        let found = open.store.turn_opened_by(&request.message).await.map_err(store_error)?;
+        let found = open.store.turn_opened_by(&request.message).await?;
         let Some(found) = found else {
             return Err(UserError::other(
                 "This message hasn’t been answered yet. Edit it in the queue.",
@@ -34,16 +33,14 @@ impl App {
                 return Err(UserError::other("There’s nothing to send. Type a message first."));
             }
             Some(text) => text.trim().to_owned(),
-            None if found.is_last => {
-                open.store.request_text(&found.turn).await.map_err(store_error)?
-            }
+            None if found.is_last => open.store.request_text(&found.turn).await?,
             None => {
                 return Err(UserError::other(
                     "Only the last message can be regenerated. Edit this message instead.",
                 ));
             }
         };
-        let turns = open.store.turns_from(&found.turn).await.map_err(store_error)?;
+        let turns = open.store.turns_from(&found.turn).await?;
         let waiting = open.pending_changes_of(&found.conversation, &turns).await?;
         let extent = undo_extent(&open.store, &turns).await?;
         match request.old {
@@ -73,10 +70,10 @@ impl App {
     /// Shows a conversation as it went on from another version of a message, counted from 1.
     pub async fn show_variant(&self, message: &MessageId, number: u32) -> Result<(), UserError> {
         let open = self.session().await?;
-        if let Some(found) = open.store.turn_opened_by(message).await.map_err(store_error)? {
+        if let Some(found) = open.store.turn_opened_by(message).await? {
             open.ensure_idle(&found.conversation).await?;
         }
-        let shown = open.store.show_variant(message, number).await.map_err(store_error)?;
+        let shown = open.store.show_variant(message, number).await?;
         open.emit(DomainEvent::Reordered(shown));
         Ok(())
     }
@@ -126,7 +123,7 @@ impl VaultSession {
 
     /// Fails while a turn runs or is queued in a conversation, which a branch could tear apart.
     pub(crate) async fn ensure_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let open = self.store.open_turns().await.map_err(store_error)?;
+        let open = self.store.open_turns().await?;
         if self.service.is_working(conversation)
             || open.iter().any(|turn| turn.conversation == *conversation)
         {
@@ -145,7 +142,7 @@ impl VaultSession {
         conversation: &ConversationId,
         turns: &[TurnId],
     ) -> Result<Option<(OpenChangeSet, Vec<NotePath>)>, UserError> {
-        let set = self.store.open_change_set(conversation).await.map_err(store_error)?;
+        let set = self.store.open_change_set(conversation).await?;
         Ok(set.and_then(|set| {
             let of_these = set.planned.iter().filter(|row| turns.contains(&row.turn));
             let mut paths: Vec<NotePath> = of_these.map(|row| row.change.path.clone()).collect();

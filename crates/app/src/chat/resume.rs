@@ -12,7 +12,6 @@ use crate::App;
 use crate::chat::send::{UserMessage, WithNote};
 use crate::events::publisher::DomainEvent;
 use crate::hub::writable_notes::is_inbox;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// A turn that is older than this is no longer in its user's mind, so it does not continue
@@ -64,11 +63,11 @@ impl App {
     /// turn that was cut has gone on to its end: a second press sends no message.
     pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
-        if let Some(cut) = open.store.resume_offer(conversation).await.map_err(store_error)? {
+        if let Some(cut) = open.store.resume_offer(conversation).await? {
             return open.resume_turn(conversation, &cut).await;
         }
         open.ensure_idle(conversation).await?;
-        let last = open.store.last_shown_turn(conversation).await.map_err(store_error)?;
+        let last = open.store.last_shown_turn(conversation).await?;
         if last.as_ref().is_some_and(has_gone_on) {
             return Err(dealt_with());
         }
@@ -82,7 +81,7 @@ impl App {
     /// Leaves a turn that was cut as it is; what was typed behind it runs then.
     pub async fn dismiss_interrupted_turn(&self, turn: &TurnId) -> Result<(), UserError> {
         let open = self.session().await?;
-        let left = open.store.decline_resume(turn).await.map_err(store_error)?;
+        let left = open.store.decline_resume(turn).await?;
         let Some(conversation) = left else {
             return Err(dealt_with());
         };
@@ -98,7 +97,7 @@ impl VaultSession {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<(), UserError> {
-        self.store.resume_turn(turn, &[]).await.map_err(store_error)?;
+        self.store.resume_turn(turn, &[]).await?;
         self.emit(DomainEvent::Reordered(conversation.clone()));
         self.service.wake(conversation);
         Ok(())

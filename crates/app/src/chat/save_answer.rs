@@ -13,7 +13,6 @@ use crate::events::publisher::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
-use crate::support::errors::{note_error, store_error};
 use crate::vault_session::VaultSession;
 
 /// The number of names like the one that is taken that are tried.
@@ -29,7 +28,7 @@ impl App {
     ) -> Result<SavedAnswer, UserError> {
         let open = self.session().await?;
         let _alone = open.change_lock.lock().await;
-        let answered = open.store.answer_by_id(answer).await.map_err(store_error)?;
+        let answered = open.store.answer_by_id(answer).await?;
         let Some((turn, text)) = answered else {
             return Err(UserError::other("This answer no longer exists."));
         };
@@ -38,7 +37,7 @@ impl App {
             AnswerPath::Taken(taken) => return Ok(taken),
         };
         let change = Change::create(path.clone(), format!("{}\n", text.trim()));
-        open.store.propagate_taint(&[(turn.clone(), &change)]).await.map_err(store_error)?;
+        open.store.propagate_taint(&[(turn.clone(), &change)]).await?;
         let (set, taken) =
             (new_id(), UndoPlan { changes: ChangeSet::one(change), ..UndoPlan::default() });
         let applied =
@@ -46,7 +45,7 @@ impl App {
         match applied.problems.first() {
             // Somebody was faster.
             Some((_, VaultError::Exists { path })) => name_taken(&open, path.clone(), name).await,
-            Some((_, error)) => Err(note_error(error)),
+            Some((_, error)) => Err(error.into()),
             None => {
                 open.emit(DomainEvent::Applied(vec![set.clone()]));
                 Ok(SavedAnswer::Saved { path, change_set: set })
@@ -68,7 +67,7 @@ async fn answer_path(session: &VaultSession, name: &str) -> Result<AnswerPath, U
         Err(VaultError::Exists { path }) => {
             name_taken(session, path, name).await.map(AnswerPath::Taken)
         }
-        Err(error) => Err(note_error(&error)),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -12,7 +12,6 @@ use store::{DecisionRow, TurnPlace};
 use crate::chat::context::TurnContext;
 use crate::events::publisher::DomainEvent;
 use crate::support::clock::{new_id, now};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// Whether a message is new.
@@ -113,10 +112,7 @@ impl VaultSession {
     /// Begins a conversation; its title is the beginning of the text.
     pub(crate) async fn new_conversation(&self, text: &str) -> Result<ConversationId, UserError> {
         let id = new_id();
-        self.store
-            .create_conversation(&id, &title_from_text(text), None, now())
-            .await
-            .map_err(store_error)?;
+        self.store.create_conversation(&id, &title_from_text(text), None, now()).await?;
         Ok(id)
     }
 
@@ -126,8 +122,7 @@ impl VaultSession {
         conversation: &ConversationId,
         sent: &UserMessage,
     ) -> Result<PreparedTurn, UserError> {
-        let told = self.store.unreported_decisions(conversation, sent.place()).await;
-        let told = told.map_err(store_error)?;
+        let told = self.store.unreported_decisions(conversation, sent.place()).await?;
         let TurnContext { mut parts, sources: shown } =
             self.turn_context(conversation, sent, &told).await?;
         if let Some(question) = &sent.answers {
@@ -175,20 +170,20 @@ impl VaultSession {
             at: new.message.at,
             resumed: 0,
         };
-        let question = self.store.question(&conversation).await.map_err(store_error)?;
-        let cut = self.store.resume_offer(&conversation).await.map_err(store_error)?;
+        let question = self.store.question(&conversation).await?;
+        let cut = self.store.resume_offer(&conversation).await?;
         // An answer may belong to another branch than the one that is shown.
-        let variants = self.store.variants(&conversation).await.map_err(store_error)?;
+        let variants = self.store.variants(&conversation).await?;
         let moves = new.answers.is_some() && !variants.is_empty();
         let id = turn.turn.clone();
         match &instead_of {
             None if only_when_idle => {
-                self.store.submit_turn_when_idle(&new).await.map_err(store_error)?;
+                self.store.submit_turn_when_idle(&new).await?;
                 self.service.wake(&conversation);
             }
             None => self.service.submit(new).await?,
             Some(old) => {
-                self.store.submit_fork(&new, old).await.map_err(store_error)?;
+                self.store.submit_fork(&new, old).await?;
                 self.emit(DomainEvent::Reordered(conversation.clone()));
                 self.service.wake(&conversation);
             }
@@ -200,10 +195,9 @@ impl VaultSession {
         // The message is stored: a later failure must not look as if it were not, or the user would
         // send it again. At worst the model is told of a decision twice.
         if !told.is_empty()
-            && let Err(error) =
-                self.store.mark_decisions_reported(&told, &id).await.map_err(store_error)
+            && let Err(error) = self.store.mark_decisions_reported(&told, &id).await
         {
-            self.feed.publish(AppEvent::Problem { error });
+            self.feed.publish(AppEvent::Problem { error: error.into() });
         }
         Ok(())
     }

@@ -15,7 +15,6 @@ use protocol::{OpenTurn, Timestamp, UserError};
 use crate::chat::conversations::{IDLE_AFTER_MS, MAINTENANCE_INTERVAL};
 use crate::events::publisher::DomainEvent;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The time that the user must have been idle: one who continues at once is not disturbed by a
@@ -75,7 +74,7 @@ impl VaultSession {
             return Ok(TitleProgress::Nothing);
         }
         let idle = Timestamp(now().0.saturating_sub(IDLE_AFTER_MS));
-        let Some(untold) = self.store.next_untitled(idle).await.map_err(store_error)? else {
+        let Some(untold) = self.store.next_untitled(idle).await? else {
             return Ok(TitleProgress::Nothing);
         };
         let turn = untold.turn;
@@ -94,18 +93,16 @@ impl VaultSession {
     ) -> Result<TitleProgress, UserError> {
         match outcome {
             TitleOutcome::Told(generated, asked) => {
-                let stored = self.store.store_title(&turn.turn, generated, asked).await;
-                stored.map_err(store_error)?;
+                self.store.store_title(&turn.turn, generated, asked).await?;
                 self.emit(DomainEvent::Row(turn.conversation.clone()));
                 Ok(TitleProgress::GoOn)
             }
             TitleOutcome::Failed(asked) => {
-                let noted = self.store.title_failed(&turn.turn, asked.as_ref()).await;
-                noted.map_err(store_error)?;
+                self.store.title_failed(&turn.turn, asked.as_ref()).await?;
                 Ok(TitleProgress::Failed)
             }
             TitleOutcome::NothingSaid => {
-                self.store.title_failed(&turn.turn, None).await.map_err(store_error)?;
+                self.store.title_failed(&turn.turn, None).await?;
                 Ok(TitleProgress::GoOn)
             }
             TitleOutcome::Nobody => Ok(TitleProgress::Nothing),

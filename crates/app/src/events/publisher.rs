@@ -15,7 +15,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::changes::{history, review};
 use crate::events::feed::Feed;
 use crate::models::context_use::ContextUses;
-use crate::support::errors::store_error;
 
 /// An event in the conversations of a vault. One task handles all of them, so the window always
 /// ends with the latest state.
@@ -196,7 +195,7 @@ impl EventPublisher {
 
     /// The user's message in its current state: queued, or no longer.
     async fn publish_user_message(&self, turn: &OpenTurn) -> Result<(), UserError> {
-        let opening = self.store.opening_message(&turn.turn).await.map_err(store_error)?;
+        let opening = self.store.opening_message(&turn.turn).await?;
         let item = opening
             .and_then(|(message, status)| projection::user_item(message, turn.origin, status));
         self.publish_items(&turn.conversation, item);
@@ -209,11 +208,11 @@ impl EventPublisher {
         conversation: &ConversationId,
         before: &Question,
     ) -> Result<(), UserError> {
-        let question = self.store.question(conversation).await.map_err(store_error)?;
+        let question = self.store.question(conversation).await?;
         if question.as_ref().is_some_and(|open| open.id == before.id) {
             return Ok(());
         }
-        let answer = self.store.answer_of(&before.id).await.map_err(store_error)?;
+        let answer = self.store.answer_of(&before.id).await?;
         let withdrawn = answer.is_none();
         self.publish_item(conversation, projection::question_item(before, answer, withdrawn));
         let conversation = conversation.clone();
@@ -234,14 +233,14 @@ impl EventPublisher {
     }
 
     async fn publish_approvals(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let held = self.store.hub_approvals(conversation).await.map_err(store_error)?;
+        let held = self.store.hub_approvals(conversation).await?;
         self.feed.publish(AppEvent::HeldChanged { conversation: conversation.clone(), held });
         self.publish_row(conversation).await
     }
 
     async fn on_review_decided(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.publish_review(conversation).await?;
-        let decision = self.store.decisions(conversation).await.map_err(store_error)?.pop();
+        let decision = self.store.decisions(conversation).await?.pop();
         if let Some(decision) = decision {
             let (id, at) = (decision.id, decision.at);
             let (applied, rejected) = (decision.applied, decision.rejected);
@@ -319,7 +318,7 @@ impl EventPublisher {
     }
 
     async fn publish_row_or_removal(&self, conversation: ConversationId) -> Result<(), UserError> {
-        let row = self.store.conversation(&conversation).await.map_err(store_error)?;
+        let row = self.store.conversation(&conversation).await?;
         self.feed.publish(match row {
             Some(conversation) => AppEvent::ConversationChanged { conversation },
             None => AppEvent::ConversationGone { conversation },
@@ -328,7 +327,7 @@ impl EventPublisher {
     }
 
     async fn publish_row(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let row = self.store.conversation(conversation).await.map_err(store_error)?;
+        let row = self.store.conversation(conversation).await?;
         if let Some(conversation) = row {
             self.feed.publish(AppEvent::ConversationChanged { conversation });
         }

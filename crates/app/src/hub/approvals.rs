@@ -7,7 +7,6 @@ use store::ApprovalOutcome;
 use crate::App;
 use crate::events::publisher::DomainEvent;
 use crate::support::clock::now;
-use crate::support::errors::store_error;
 
 impl App {
     /// Sends an answer that needs approval to its hub, as soon as that is connected; works again
@@ -29,7 +28,7 @@ impl App {
                 discarded.map(|of| of.map_or(ApprovalOutcome::Gone, ApprovalOutcome::Approved))
             }
         };
-        let conversation = match decided.map_err(store_error)? {
+        let conversation = match decided? {
             ApprovalOutcome::Approved(conversation) => conversation,
             ApprovalOutcome::ForHub(hub) => {
                 return Err(UserError::other(format!(

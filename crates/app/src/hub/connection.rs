@@ -19,7 +19,6 @@ use crate::hub::{client_name, token_owner};
 use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::vault_session::{AppServices, VaultSession};
 use crate::workspace::data_dir::DataDir;
 
@@ -65,7 +64,7 @@ pub(crate) async fn assign_to_configured_hub(
     services: &AppServices,
 ) -> Result<(), UserError> {
     let Some(hub) = configured_hub(&services.config.get().hub) else { return Ok(()) };
-    store.name_unnamed_hub(&hub).await.map_err(store_error)?;
+    store.name_unnamed_hub(&hub).await?;
     let data = services.data.clone();
     run_blocking(move || token_owner::assign_unowned(&data, &hub)).await?
 }

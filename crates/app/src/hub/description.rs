@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use crate::App;
 use crate::adapters::turn_policy;
 use crate::models::spending::{self, SpendingGate};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// Ends the description that is being written, if one is.
@@ -74,7 +73,7 @@ impl App {
             ));
         }
         let DescriptionAnswer { text, usage: asked } = describe(&by, organisation).await?;
-        session.store.record_standalone_usage(&asked).await.map_err(store_error)?;
+        session.store.record_standalone_usage(&asked).await?;
         text.ok_or_else(|| {
             UserError::other(
                 "The model didn’t return a usable description. Try again, or choose another \

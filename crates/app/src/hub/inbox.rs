@@ -22,7 +22,6 @@ use crate::hub::reply_matching;
 use crate::hub::writable_notes::WritableNotes;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{local_now, now};
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
@@ -121,7 +120,7 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
             vault.inbox_ready.notify_one();
         }
         Err(error) => {
-            let why = format!("Not saved: {}", store_error(error).message);
+            let why = format!("Not saved: {}", UserError::from(error).message);
             messages.into_iter().for_each(|message| message.receipt.reject(&why));
         }
     }
@@ -200,7 +199,7 @@ pub(crate) async fn run_inbox_loop(vault: Arc<VaultSession>) {
 /// told.
 pub(crate) async fn resume_unfinished(vault: &Arc<VaultSession>) -> Result<(), UserError> {
     let mut resumed = Ok(());
-    for row in vault.store.inbox_unfinished().await.map_err(store_error)? {
+    for row in vault.store.inbox_unfinished().await? {
         resumed = resumed.and(resume_message(vault, &row).await);
     }
     resumed
@@ -208,7 +207,7 @@ pub(crate) async fn resume_unfinished(vault: &Arc<VaultSession>) -> Result<(), U
 
 async fn resume_message(vault: &Arc<VaultSession>, row: &InboxRow) -> Result<(), UserError> {
     let Some(turn) = &row.turn else { return Ok(()) };
-    match vault.store.turn_status(turn).await.map_err(store_error)? {
+    match vault.store.turn_status(turn).await? {
         // It was cut before its turn was stored: nothing has been tried yet.
         None => submit(vault, row, MessageAge::Now).await,
         Some(status) if status.is_terminal() => {
@@ -237,11 +236,11 @@ async fn retry_failed_turn(
     turn: &TurnId,
     why: &UserError,
 ) -> Result<(), UserError> {
-    let found = vault.store.inbox_unfinished_of_turn(turn).await.map_err(store_error);
+    let found = vault.store.inbox_unfinished_of_turn(turn).await;
     let outcome = match found {
         Ok(None) => return Ok(()),
         Ok(Some(row)) => record_failure(vault, &row, why).await.map(|next| (row, next)),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     };
     match outcome {
         Ok((row, AfterFailure::TryAgain)) => submit(vault, &row, MessageAge::Before).await,
@@ -278,21 +277,21 @@ async fn record_failure(
 ) -> Result<AfterFailure, UserError> {
     let store = &vault.store;
     if let Some(turn) = &row.turn {
-        let changes = store.turn_changes(turn).await.map_err(store_error)?;
+        let changes = store.turn_changes(turn).await?;
         let places = writable_notes(vault).await?;
         if let Some(words) = interrupted_text(&changes, &places) {
-            store.inbox_done(&notification_for(row, &words, "high")).await.map_err(store_error)?;
+            store.inbox_done(&notification_for(row, &words, "high")).await?;
             vault.outbox_ready.notify_one();
             return Ok(AfterFailure::Ended);
         }
     }
     let at_least = if is_final(why.code) { MAX_TURN_ATTEMPTS } else { 0 };
-    let failed = store.inbox_attempt_failed(&row.hub, &row.id, &why.message, at_least).await;
-    if failed.map_err(store_error)? <= MAX_TURN_ATTEMPTS {
+    let failed = store.inbox_attempt_failed(&row.hub, &row.id, &why.message, at_least).await?;
+    if failed <= MAX_TURN_ATTEMPTS {
         return Ok(AfterFailure::TryAgain);
     }
     // An error may name notes. The window shows it with the message.
-    store.inbox_park(&notification_for(row, NOT_SAVED, "high")).await.map_err(store_error)?;
+    store.inbox_park(&notification_for(row, NOT_SAVED, "high")).await?;
     vault.outbox_ready.notify_one();
     if let Some(conversation) = &row.conversation {
         vault.emit(DomainEvent::Held(conversation.clone()));
@@ -336,7 +335,7 @@ const fn is_final(code: ErrorCode) -> bool {
 /// Begins what was accepted and has no turn. One at a time: a thousand messages need no more room
 /// than one.
 async fn begin_turns(vault: &Arc<VaultSession>) -> Result<(), UserError> {
-    while let Some(row) = vault.store.inbox_next().await.map_err(store_error)? {
+    while let Some(row) = vault.store.inbox_next().await? {
         submit(vault, &row, MessageAge::Now).await?;
     }
     Ok(())
@@ -361,12 +360,12 @@ async fn begin_again(
     age: MessageAge,
 ) -> Result<(), UserError> {
     let found = async {
-        let open = vault.store.inbox_unfinished().await.map_err(store_error)?;
+        let open = vault.store.inbox_unfinished().await?;
         let Some(row) = open.into_iter().find(|row| row.hub == hub && row.id == id) else {
             return Ok(None);
         };
         let status = match &row.turn {
-            Some(turn) => vault.store.turn_status(turn).await.map_err(store_error)?,
+            Some(turn) => vault.store.turn_status(turn).await?,
             None => None,
         };
         let needs_turn = match age {
@@ -374,7 +373,7 @@ async fn begin_again(
             // It may still have the turn that failed.
             MessageAge::Before => status.is_none_or(TurnStatus::is_terminal),
         };
-        Ok(needs_turn.then_some(row))
+        Ok::<_, UserError>(needs_turn.then_some(row))
     };
     match found.await {
         Ok(Some(row)) => submit(vault, &row, age).await,
@@ -409,11 +408,7 @@ async fn try_submit(
     let message = UserMessage::new(row.text.clone(), row.origin, WithNote::Never);
     let message = UserMessage { age, received_at, ..message };
     let prepared = vault.prepare_turn(&conversation, &message).await?;
-    vault
-        .store
-        .inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn)
-        .await
-        .map_err(store_error)?;
+    vault.store.inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn).await?;
     vault.submit(prepared).await
 }
 
@@ -424,18 +419,18 @@ async fn conversation_of(
 ) -> Result<ConversationId, UserError> {
     let (since, until) = reply_matching::asked_between(row.received_at);
     let store = &vault.store;
-    let asked = store.conversation_of_hub_question(&row.hub, since, until).await;
-    if let Some(asked) = asked.map_err(store_error)? {
+    let asked = store.conversation_of_hub_question(&row.hub, since, until).await?;
+    if let Some(asked) = asked {
         return Ok(asked);
     }
     let day = local_now();
     let today = format!("{} {}", day.strftime("%Y-%m-%d"), row.hub);
-    if let Some(id) = store.hub_conversation(&today).await.map_err(store_error)? {
+    if let Some(id) = store.hub_conversation(&today).await? {
         return Ok(id);
     }
     let id = crate::support::clock::new_id();
     let title = format!("Inbox, {}", day.strftime("%A"));
-    store.create_conversation(&id, &title, Some(&today), now()).await.map_err(store_error)?;
+    store.create_conversation(&id, &title, Some(&today), now()).await?;
     Ok(id)
 }
 

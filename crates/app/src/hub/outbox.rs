@@ -27,7 +27,7 @@ use crate::events::publisher::DomainEvent;
 use crate::hub::fallback_capture;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::{expired_error, store_error, undelivered_error};
+use crate::support::errors::{expired_error, undelivered_error};
 use crate::vault_session::VaultSession;
 use disclosure::{HubDisclosure, judge_turn};
 
@@ -265,7 +265,7 @@ async fn next_notification(
 ) -> Result<Option<OutboxRow>, UserError> {
     let oldest = Timestamp(now().0 - STALE_AFTER_MS);
     let mut lost = 0;
-    for dropped in vault.store.outbox_expire(oldest).await.map_err(store_error)? {
+    for dropped in vault.store.outbox_expire(oldest).await? {
         match dropped.conversation {
             Some(conversation) => vault.emit(DomainEvent::Held(conversation)),
             None => lost += 1,
@@ -278,11 +278,11 @@ async fn next_notification(
     let Some(hub) = vault.linked_hub() else { return Ok(None) };
     let under_way = last.map(|last| last.id);
     loop {
-        let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await;
-        let Some(row) = next.map_err(store_error)? else { return Ok(None) };
+        let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await?;
+        let Some(row) = next else { return Ok(None) };
         let is_read = last.is_some_and(|last| last.id == row.id && last.unread.is_none());
         if is_read || may_be_told(vault, &row).await? {
-            unshown.look(vault, &row).await.map_err(store_error)?;
+            unshown.look(vault, &row).await?;
             return Ok(Some(row));
         }
     }
@@ -304,7 +304,7 @@ async fn may_be_told(vault: &VaultSession, row: &OutboxRow) -> Result<bool, User
         at: after(ended_at),
         ..row.push.clone()
     };
-    if let Some(held) = store.outbox_hold(turn, &notice).await.map_err(store_error)? {
+    if let Some(held) = store.outbox_hold(turn, &notice).await? {
         vault.emit(DomainEvent::Held(held));
     }
     Ok(false)
@@ -381,7 +381,7 @@ async fn deliver_one(
         }
         under_way.unread = None;
     }
-    vault.store.outbox_sent(row.id).await.map_err(store_error)?;
+    vault.store.outbox_sent(row.id).await?;
     Ok(DeliveryStatus::Read)
 }
 

@@ -6,7 +6,6 @@
 use protocol::{OpenTurn, Timestamp, TurnId, UserError};
 use store::{AnswerableQuestion, Store};
 
-use crate::support::errors::store_error;
 
 /// The time after a question within which the hub's next message may answer it.
 const REPLY_WINDOW_MS: i64 = 60 * 60 * 1000;
@@ -66,14 +65,14 @@ pub(crate) async fn question_for_turn_id(
     store: &Store,
     turn: &TurnId,
 ) -> Result<Option<AnswerableQuestion>, UserError> {
-    let message = store.inbox_of_turn(turn).await.map_err(store_error)?;
+    let message = store.inbox_of_turn(turn).await?;
     let Some((message, conversation)) = message.and_then(|row| {
         let conversation = row.conversation.clone()?;
         Some((row, conversation))
     }) else {
         return Ok(None);
     };
-    let asked = store.question_for_turn(&conversation, turn).await.map_err(store_error)?;
+    let asked = store.question_for_turn(&conversation, turn).await?;
     let may_be = |row: &AnswerableQuestion| {
         let standing = ReplyMatch::classify(row, message.received_at, Some(turn));
         matches!(standing, ReplyMatch::MayAnswer | ReplyMatch::Answered)

@@ -8,7 +8,6 @@ use protocol::{ConversationId, NotePath, Privacy, UserError};
 
 use crate::chat::prompt::name_list::{self, NameRank};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// The notes that calls named, in any spelling.
@@ -54,7 +53,7 @@ impl VaultSession {
         if name_list::fits(&notes.iter().collect::<Vec<_>>()) {
             return Ok(NameRanks { called, private: HashMap::new() });
         }
-        let planned = self.store.planned_names(conversation).await.map_err(store_error)?;
+        let planned = self.store.planned_names(conversation).await?;
         let guard = Arc::clone(&self.privacy_guard);
         let private = run_blocking(move || {
             let moves = planned.into_iter().filter_map(|plan| Some((plan.path, plan.target?)));

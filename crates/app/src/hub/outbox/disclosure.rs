@@ -12,7 +12,6 @@ use crate::hub::writable_notes::WritableNotes;
 use crate::privacy::{PrivacyGuard, provenance, was_told_model_title};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::local_now;
-use crate::support::errors::store_error;
 
 /// Whether the hub may be told what a turn says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub(crate) async fn judge_turn(
     ended_at: Timestamp,
     unstored: Vec<Source>,
 ) -> Result<HubDisclosure, UserError> {
-    let mut told = store.context_sources_by_turn(turn).await.map_err(store_error)?;
+    let mut told = store.context_sources_by_turn(turn).await?;
     told.entry(turn.clone()).or_default().extend(unstored);
     let mut heard: BTreeSet<Source> = told.values().flatten().cloned().collect();
     if was_told_model_title(store, turn).await? {
