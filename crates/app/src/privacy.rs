@@ -38,7 +38,6 @@ use vault::{PrivacyFilter, Vault};
 
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::note_error;
 use hidden_names::HiddenNames;
 use history_filter::SameRulesTurns;
 use history_filter::hidden_titles::HiddenTitles;
@@ -452,8 +451,7 @@ impl PrivacyGuard {
             let needles = HiddenNames::new(&hidden, &places);
             Ok((rules, needles, hidden, (of_rules, hasher.finish())))
         });
-        let (rules, hidden_names, hidden, digests) =
-            view.await?.map_err(|error| note_error(&error))?;
+        let (rules, hidden_names, hidden, digests) = view.await??;
         let mut state = self.state();
         let hidden = state.hidden_files.add(most, digests, hidden);
         let max_privacy = most;

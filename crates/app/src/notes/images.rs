@@ -7,7 +7,6 @@ use tokio::sync::Semaphore;
 use vault::NoteImage;
 
 use crate::App;
-use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
 /// The number of images that are read at once: a note may be full of large ones, and each is held
@@ -28,7 +27,7 @@ impl App {
         let _turn = READ_PERMITS.acquire().await;
         self.run_query(move |open| {
             let path = resolve_image(open, &link, source.as_ref())?;
-            open.vault.unfiltered().read_image(&path).map_err(|error| note_error(&error))
+            Ok(open.vault.unfiltered().read_image(&path)?)
         })
         .await?
     }
@@ -50,8 +49,8 @@ impl App {
                 )));
             }
             let vault = open.vault.unfiltered();
-            let image = vault.check_not_in_extra_root(&path).and_then(|()| vault.read_image(&path));
-            image.map_err(|error| note_error(&error))?;
+            vault.check_not_in_extra_root(&path)?;
+            vault.read_image(&path)?;
             Ok(vault.folder().join(path.as_str()))
         })
         .await?

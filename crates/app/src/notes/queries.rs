@@ -17,7 +17,6 @@ use vault::VaultError;
 
 use crate::App;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
 /// How many names a switcher shows.
@@ -44,9 +43,10 @@ impl App {
             let notes = index.find_files(&query, &recent, MAX_NAMES + 1, NotePath::is_markdown)?;
             let more = notes.len() > MAX_NAMES;
             let linked = |named: index::FoundFile| (index.link_to(&named.path), named);
-            Ok((notes.into_iter().take(MAX_NAMES).map(linked).collect::<Vec<_>>(), more))
+            let names: Vec<_> = notes.into_iter().take(MAX_NAMES).map(linked).collect();
+            Ok::<_, VaultError>((names, more))
         });
-        let (names, more) = found.await?.map_err(|error: VaultError| note_error(&error))?;
+        let (names, more) = found.await??;
         Ok(NameMatches { names: self.name_matches(names).await?, more })
     }
 
@@ -60,9 +60,9 @@ impl App {
             // Without a query all of them are returned.
             let notes = index.find_files("", &[], usize::MAX, is_named)?;
             let linked = |named: index::FoundFile| (index.link_to(&named.path), named);
-            Ok(notes.into_iter().map(linked).collect::<Vec<_>>())
+            Ok::<_, VaultError>(notes.into_iter().map(linked).collect::<Vec<_>>())
         });
-        let names = found.await?.map_err(|error: VaultError| note_error(&error))?;
+        let names = found.await??;
         self.name_matches(names).await
     }
 
@@ -248,7 +248,7 @@ fn search_error(error: SearchError) -> UserError {
                  text."
             ),
         ),
-        SearchError::Vault(error) => note_error(&error),
+        SearchError::Vault(error) => error.into(),
         error => UserError::other(sentence(&error.to_string())),
     }
 }

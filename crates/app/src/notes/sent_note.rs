@@ -14,7 +14,6 @@ use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::send::{UserMessage, WithNote};
 use crate::privacy::note_lineage::{KnownNote, ReadTimes};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// A message waits no longer than this for a model server that is slow to say where its model runs. Most servers are
@@ -168,7 +167,7 @@ impl VaultSession {
                 }),
             },
             WithNote::AsIn(turn) => {
-                let opening = self.store.opening_message(turn).await.map_err(store_error)?;
+                let opening = self.store.opening_message(turn).await?;
                 let Some((message, _)) = opening else { return Ok(Choice::NoneOpen) };
                 let at = message.at;
                 match message.open_note() {

@@ -11,7 +11,6 @@ use vault::{Note, VaultError};
 
 use crate::adapters::active_note::OpenedBy;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::note_error;
 use crate::vault_session::VaultSession;
 
 /// The note that the window shows.
@@ -42,9 +41,9 @@ impl VaultSession {
             let path = vault.resolve(&asked)?;
             let file = vault.follow_file(&path);
             let note = vault.read(&path)?;
-            Ok((note_text(&note.bytes), note, file))
+            Ok::<_, VaultError>((note_text(&note.bytes), note, file))
         };
-        let (content, note, file) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
+        let (content, note, file) = run_blocking(read).await??;
         self.active_note.show(note.path.clone(), file, OpenedBy::Window(by));
         let (open, path) = (Arc::clone(self), note.path.clone());
         run_blocking(move || open.recent.add(&path)).await?;
@@ -67,7 +66,7 @@ impl VaultSession {
     pub(crate) async fn read_note(&self, path: NotePath) -> Result<NoteContent, UserError> {
         let (seq, vault) = (self.feed.last_seq(), self.vault.clone());
         let read = move || vault.read(&path).map(|note| (note_text(&note.bytes), note.path));
-        let (content, path) = run_blocking(read).await?.map_err(|error| note_error(&error))?;
+        let (content, path) = run_blocking(read).await??;
         Ok(NoteContent { seq, path, content })
     }
 
@@ -83,7 +82,7 @@ impl VaultSession {
         let read = run_blocking(move || {
             vault.check_not_in_extra_root(&path).and_then(|()| vault.read(&path))
         });
-        let note = read.await?.map_err(|error| note_error(&error))?;
+        let note = read.await??;
         Ok(self.vault.folder().join(note.path.as_str()))
     }
 
@@ -114,7 +113,7 @@ fn note_event(path: &NotePath, read: Result<Note, VaultError>) -> (LastPublished
     match read {
         Ok(note) => (LastPublished::Text(note.hash.clone()), changed(Some(note_text(&note.bytes)))),
         Err(VaultError::NotFound { .. }) => (LastPublished::Removed, changed(None)),
-        Err(error) => (LastPublished::Unreadable, AppEvent::Problem { error: note_error(&error) }),
+        Err(error) => (LastPublished::Unreadable, AppEvent::Problem { error: error.into() }),
     }
 }
 

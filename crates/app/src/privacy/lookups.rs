@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use protocol::{Privacy, Source, TurnId, UserError};
 
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
-use crate::support::errors::store_error;
 
 impl PrivacyGuard {
     /// The turns that looked through notes that the view hides, by how private the notes were at
@@ -66,9 +65,7 @@ impl PrivacyGuard {
         turns: &[&TurnId],
     ) -> Result<HashMap<TurnId, Privacy>, UserError> {
         match self.effect_history.get() {
-            Some(store) if !turns.is_empty() => {
-                store.max_privacy_of_turns(turns).await.map_err(store_error)
-            }
+            Some(store) if !turns.is_empty() => Ok(store.max_privacy_of_turns(turns).await?),
             _ => Ok(HashMap::new()),
         }
     }

@@ -18,7 +18,6 @@ use super::note_lineage::{KnownNote, NoteLineage, ReadTimes};
 use super::replaced_notes::{read_times, turn_times};
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// The sources of turns, with the notes that their calls and decisions may name.
 pub(super) struct NamedSources<'a> {
@@ -97,7 +96,7 @@ impl PrivacyGuard {
         if view.hides_nothing() {
             return Ok(named);
         }
-        for planned in ledger.planned_notes(&row.conversation).await.map_err(store_error)? {
+        for planned in ledger.planned_notes(&row.conversation).await? {
             let note = Source::Note(planned.note);
             let all = named.all.to_mut().entry(planned.turn.clone()).or_default();
             // Another spelling of the path comes first where the turn planned more for the note.
@@ -123,7 +122,7 @@ impl PrivacyGuard {
         // A note with a pending creation is not there yet, and says nothing that its turn did not
         // write. A note with a pending change was there.
         if let (Some(ledger), Some(row)) = (self.effect_history.get(), rows.first()) {
-            let open = ledger.open_change_set(&row.conversation).await.map_err(store_error)?;
+            let open = ledger.open_change_set(&row.conversation).await?;
             let planned = open.into_iter().flat_map(|set| set.planned);
             for made in planned.filter(|planned| planned.change.kind() == ChangeKind::Create) {
                 notes.remove(&made.change.path);
@@ -236,7 +235,7 @@ async fn look_at(
 /// Whether a note might be seen when it went to the trash; not where its text is not kept any more.
 async fn was_open(ledger: &Store, seen: &Vault, trashed: &Effect) -> Result<bool, UserError> {
     let Some(hash) = trashed.before.clone() else { return Ok(false) };
-    let mut kept = ledger.contents(std::slice::from_ref(&hash)).await.map_err(store_error)?;
+    let mut kept = ledger.contents(std::slice::from_ref(&hash)).await?;
     let Some(text) = kept.remove(&hash) else { return Ok(false) };
     let (vault, path) = (seen.clone(), trashed.path.clone());
     run_blocking(move || vault.shows(&path, &text, None)).await

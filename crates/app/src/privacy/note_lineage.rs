@@ -7,7 +7,6 @@ use protocol::{ChangeKind, Effect, FileId, FileReplacement, NotePath, Timestamp,
 
 use super::PrivacyGuard;
 use super::replaced_notes::by_file_clock;
-use crate::support::errors::store_error;
 
 /// When a note was read at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,13 +109,13 @@ impl PrivacyGuard {
     /// The lineage of all notes; empty without the ledger.
     pub(super) async fn note_lineage(&self) -> Result<NoteLineage, UserError> {
         let Some(ledger) = self.effect_history.get() else { return Ok(NoteLineage::default()) };
-        Ok(NoteLineage::new(&ledger.successions().await.map_err(store_error)?))
+        Ok(NoteLineage::new(&ledger.successions().await?))
     }
 
     /// Our changes of the note at the path, newest first; none without the ledger.
     pub(super) async fn changes_at(&self, path: &NotePath) -> Result<Vec<Effect>, UserError> {
         let Some(ledger) = self.effect_history.get() else { return Ok(Vec::new()) };
-        ledger.note_history(path, None).await.map_err(store_error)
+        Ok(ledger.note_history(path, None).await?)
     }
 }
 

@@ -24,7 +24,6 @@ use crate::chat::prompt::PENDING_PREFIX;
 use crate::chat::prompt::decision_sentence::{DECISION_START, DecisionSentence};
 use crate::chat::prompt::name_list::{LIST_SEPARATOR, OtherNotes};
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 
 /// Replaces the names, however many, of changes whose calls are withheld.
 const WITHHELD_NAMES: &str = "other notes (withheld)";
@@ -114,7 +113,7 @@ impl PrivacyGuard {
             return Ok(None);
         }
         let listed = ListedNames::read(&lines);
-        let planned = store.planned_names(&first.conversation).await.map_err(store_error)?;
+        let planned = store.planned_names(&first.conversation).await?;
         let judge = Arc::clone(view);
         let planned = run_blocking(move || listed.relevant(planned, &judge)).await?;
         Ok(Some((&first.conversation, planned)))
@@ -131,7 +130,7 @@ impl PrivacyGuard {
             Some(store) if view.rules.depend_on_content() => {
                 let hashes: Vec<ContentHash> =
                     planned.iter().filter_map(|plan| plan.after.clone()).collect();
-                store.contents(&hashes).await.map_err(store_error)?
+                store.contents(&hashes).await?
             }
             _ => KeptTexts::new(),
         };
@@ -174,7 +173,7 @@ impl PrivacyGuard {
     ) -> Result<(), UserError> {
         let is_wider = view.max_privacy > Privacy::Open && view.rules.has_local_only();
         let Some(store) = self.effect_history.get().filter(|_| is_wider) else { return Ok(()) };
-        let opening = store.opening_message(turn).await.map_err(store_error)?;
+        let opening = store.opening_message(turn).await?;
         let Some((message, _)) = opening else { return Ok(()) };
         let linking = linking_notes(store, &message.conversation).await?;
         let (open, seen) = (self.vault_for_any_model(), self.vault_for_view(view));
@@ -183,7 +182,8 @@ impl PrivacyGuard {
             let private = linking.into_iter().filter(is_private);
             private.map(Source::Note).collect::<Vec<_>>()
         });
-        store.add_sources(turn, &private.await?).await.map_err(store_error)
+        store.add_sources(turn, &private.await?).await?;
+        Ok(())
     }
 }
 
@@ -199,7 +199,7 @@ async fn linking_notes(
     store: &Store,
     conversation: &ConversationId,
 ) -> Result<BTreeSet<NotePath>, UserError> {
-    let planned = store.planned_notes(conversation).await.map_err(store_error)?;
+    let planned = store.planned_notes(conversation).await?;
     let linking = planned.into_iter().filter(|planned| planned.updates_links);
     Ok(linking.map(|planned| planned.note).collect())
 }

@@ -10,7 +10,6 @@ use protocol::{ConversationId, NotePath, Privacy, PrivateRules, UserError};
 use crate::App;
 use crate::adapters::turn_policy;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::store_error;
 use crate::vault_session::VaultSession;
 
 /// Typing waits no longer than this for a model server that is asked where its model runs.
@@ -68,10 +67,8 @@ impl VaultSession {
         shown: Privacy,
         id: &ConversationId,
     ) -> Result<Option<PrivateNote>, UserError> {
-        let Some(last) = self.store.last_shown_turn(id).await.map_err(store_error)? else {
-            return Ok(None);
-        };
-        let told = self.store.context_sources_by_turn(&last.turn).await.map_err(store_error)?;
+        let Some(last) = self.store.last_shown_turn(id).await? else { return Ok(None) };
+        let told = self.store.context_sources_by_turn(&last.turn).await?;
         if !self.privacy_guard.hides_told(shown, &told).await? {
             return Ok(None);
         }

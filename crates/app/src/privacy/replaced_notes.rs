@@ -15,7 +15,6 @@ use super::note_lineage::{KnownNote, NoteLineage, ReadTimes};
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::adapters::active_note::OpenedFile;
 use crate::support::blocking::run_blocking;
-use crate::support::errors::{note_error, store_error};
 
 /// The clock of a file system goes in ticks: the number of milliseconds that it may be behind.
 const FILE_CLOCK_LAG_MS: i64 = 20;
@@ -76,9 +75,7 @@ impl PrivacyGuard {
         turns: &[&TurnId],
     ) -> Result<HashMap<TurnId, ReadTimes>, UserError> {
         let stored = match self.effect_history.get() {
-            Some(store) if !turns.is_empty() => {
-                store.turn_times(turns).await.map_err(store_error)?
-            }
+            Some(store) if !turns.is_empty() => store.turn_times(turns).await?,
             _ => HashMap::new(),
         };
         let times = |TurnTimes { begun, answered }| ReadTimes { first: begun, last: answered };
@@ -192,6 +189,6 @@ impl PrivacyGuard {
             let is_touched = |place: &&str| vault.touched(place).is_some_and(|at| at >= since);
             Ok::<bool, vault::VaultError>(places.iter().any(is_touched))
         };
-        run_blocking(touched).await?.map_err(|error| note_error(&error))
+        Ok(run_blocking(touched).await??)
     }
 }

@@ -13,7 +13,6 @@ use super::history_filter::hidden_titles::HiddenTitles;
 use super::history_filter::mentioned_turn_cache::MentionedTurnCache;
 use super::planned_names::PlannedNames;
 use super::{PrivacyGuard, PrivacyView};
-use crate::support::errors::store_error;
 
 /// A call, by the turn that made it.
 pub(crate) type TurnCall = (TurnId, CallId);
@@ -85,7 +84,7 @@ impl PrivacyGuard {
             if !read.insert(turn.clone()) {
                 continue;
             }
-            let rows = store.history(conversation, turn).await.map_err(store_error)?;
+            let rows = store.history(conversation, turn).await?;
             read.extend(rows.iter().map(|row| row.turn.clone()));
             branches.push(rows);
         }
@@ -102,7 +101,7 @@ impl PrivacyGuard {
         let Some(store) = self.effect_history.get() else { return Ok(Vec::new()) };
         let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
         let turns: Vec<&TurnId> = turns.into_iter().collect();
-        let sources = store.turn_sources(&turns).await.map_err(store_error)?;
+        let sources = store.turn_sources(&turns).await?;
         let told = self.with_planned_notes(view, &rows, &sources).await?;
         let gone = self.missing_in_rows(view, &rows, &told.all).await?;
         // Only the calls count, which have no names of changes.

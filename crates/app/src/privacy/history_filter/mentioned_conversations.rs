@@ -11,7 +11,6 @@ use super::hidden_titles::{HiddenTitles, MentionedConversation, titled_in};
 use super::mentioned_turn_cache::MentionedTurnCache;
 use super::model_titles::{contain_model_title, told_messages};
 use crate::privacy::{PrivacyGuard, PrivacyView};
-use crate::support::errors::store_error;
 
 /// The number of conversations that are read for one request. In doubt the titles of others are hidden.
 const MAX_CONVERSATIONS: usize = 32;
@@ -82,13 +81,13 @@ impl PrivacyGuard {
         id: &ConversationId,
         cache: &MentionedTurnCache,
     ) -> Result<MentionedConversation, UserError> {
-        let outline = store.conversation_outline(id).await.map_err(store_error)?;
+        let outline = store.conversation_outline(id).await?;
         let Some(outline) = outline else { return Ok(withheld_conversation()) };
         let stored = cache.messages(store, &outline.turns).await?;
         let rows: Vec<Message> = stored.iter().flat_map(|turn| turn.iter()).cloned().collect();
         let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
         let turns: Vec<&TurnId> = turns.into_iter().collect();
-        let sources = store.turn_sources(&turns).await.map_err(store_error)?;
+        let sources = store.turn_sources(&turns).await?;
         let told = self.with_planned_notes(view, &rows, &sources).await?;
         let gone = self.missing_in_rows(view, &rows, &told.all).await?;
         let names = self.planned_names_of_mentioned(view, &rows).await?;

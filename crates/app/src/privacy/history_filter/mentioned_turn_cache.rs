@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use protocol::{Message, MessagePart, Role, TurnStatus, UserError};
 use store::{ExportedTurn, Store};
 
-use crate::support::errors::store_error;
 
 /// The bytes of text that are kept for a turn. The messages of further turns are read for each request.
 const MAX_CACHED_BYTES: usize = 16 << 20;
@@ -49,10 +48,10 @@ impl MentionedTurnCache {
         let mut found = self.cached(turns);
         let missing: Vec<i64> =
             turns.iter().copied().filter(|turn| !found.contains_key(turn)).collect();
-        let read = store.exported_turns(&missing).await.map_err(store_error)?;
+        let read = store.exported_turns(&missing).await?;
         if read.len() != missing.len() {
             // A queued message was removed meanwhile, and nothing tells which of the turns it was.
-            let all = store.exported_turns(turns).await.map_err(store_error)?;
+            let all = store.exported_turns(turns).await?;
             return Ok(all.into_iter().map(messages_with_results).collect());
         }
         for (turn, exported) in missing.into_iter().zip(read) {

@@ -7,7 +7,6 @@ use protocol::{ConversationId, Message, TurnId, UserError};
 use store::Store;
 
 use super::hidden_titles::{TitledMention, titled_in, titled_mentions, users_texts};
-use crate::support::errors::store_error;
 
 /// Whether a turn was told such a title, by a message of its branch, or by the text of a pending change of another one.
 pub(crate) async fn was_told_model_title(store: &Store, turn: &TurnId) -> Result<bool, UserError> {
@@ -17,17 +16,17 @@ pub(crate) async fn was_told_model_title(store: &Store, turn: &TurnId) -> Result
 
 /// The messages that a turn was told, and those of the branches whose pending changes its tools show it.
 pub(super) async fn told_messages(store: &Store, turn: &TurnId) -> Result<Vec<Message>, UserError> {
-    let opening = store.opening_message(turn).await.map_err(store_error)?;
+    let opening = store.opening_message(turn).await?;
     let Some((opening, _)) = opening else { return Ok(Vec::new()) };
     let conversation = opening.conversation;
-    let mut told = store.history(&conversation, turn).await.map_err(store_error)?;
+    let mut told = store.history(&conversation, turn).await?;
     let mut read: HashSet<TurnId> = told.iter().map(|message| message.turn.clone()).collect();
-    let pending = store.open_change_set(&conversation).await.map_err(store_error)?;
+    let pending = store.open_change_set(&conversation).await?;
     for change in pending.into_iter().flat_map(|set| set.planned) {
         if !read.insert(change.turn.clone()) {
             continue;
         }
-        let others = store.history(&conversation, &change.turn).await.map_err(store_error)?;
+        let others = store.history(&conversation, &change.turn).await?;
         read.extend(others.iter().map(|message| message.turn.clone()));
         // The turn knows no change that a later one planned.
         told.extend(others.into_iter().filter(|message| message.at <= opening.at));
@@ -45,7 +44,7 @@ pub(super) async fn contain_model_title(
         return Ok(false);
     }
     let ids: Vec<&ConversationId> = mentioned.iter().collect();
-    let names = store.names_by_user(&ids).await.map_err(store_error)?;
+    let names = store.names_by_user(&ids).await?;
     let is_users = |mention: TitledMention<'_>| {
         let name = names.get(&ConversationId::from(mention.id));
         name.is_some_and(|name| without_signs(name) == without_signs(mention.title))
