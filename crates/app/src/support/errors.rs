@@ -1,18 +1,6 @@
-//! Errors of the crates below as sentences for a person.
+//! Answers that a hub will not show, as the user is told of them.
 
 use protocol::UserError;
-use store::StoreError;
-use vault::VaultError;
-
-/// A failure of the store.
-pub(crate) fn store_error(error: StoreError) -> UserError {
-    error.into()
-}
-
-/// A note that could not be read or changed.
-pub(crate) fn note_error(error: &VaultError) -> UserError {
-    error.into()
-}
 
 /// `count` answers go to a hub that takes them and shows them no more.
 pub(crate) fn undelivered_error(count: i64) -> UserError {
