@@ -1,8 +1,7 @@
-//! Helpers without domain knowledge: blocking work, the clock, error messages, redaction, logs, and process memory.
+//! Helpers without domain knowledge: blocking work, the clock, redaction, logs, and process memory.
 
 pub(crate) mod blocking;
 pub(crate) mod clock;
-pub(crate) mod errors;
 pub(crate) mod log;
 pub(crate) mod process_memory;
 pub(crate) mod redact;

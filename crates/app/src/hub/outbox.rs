@@ -8,6 +8,7 @@
 //! read what is private by now, it needs approval.
 
 pub(crate) mod disclosure;
+mod lost_answers;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -27,9 +28,9 @@ use crate::events::publisher::DomainEvent;
 use crate::hub::fallback_capture;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::support::errors::{expired_error, undelivered_error};
 use crate::vault_session::VaultSession;
 use disclosure::{HubDisclosure, judge_turn};
+use lost_answers::{expired_error, undelivered_error};
 
 /// Sent in place of an answer that waits for the user.
 const NEEDS_APPROVAL: &str = "An answer needs your approval in Vaultmate.";

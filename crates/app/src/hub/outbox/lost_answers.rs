@@ -3,7 +3,7 @@
 use protocol::UserError;
 
 /// `count` answers go to a hub that takes them and shows them no more.
-pub(crate) fn undelivered_error(count: i64) -> UserError {
+pub(super) fn undelivered_error(count: i64) -> UserError {
     UserError::other(match count {
         1 => "More came over the hub than it remembers, so it may not show one answer. Read the \
               answer in the hub’s conversation."
@@ -16,7 +16,7 @@ pub(crate) fn undelivered_error(count: i64) -> UserError {
 }
 
 /// `count` answers were dropped because their hub was offline for a day, and nobody can be asked about them.
-pub(crate) fn expired_error(count: usize) -> UserError {
+pub(super) fn expired_error(count: usize) -> UserError {
     UserError::other(match count {
         1 => "The hub was offline for a day, so one answer was never delivered. Read it in the \
               hub’s conversation, unless you have deleted that."
