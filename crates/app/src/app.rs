@@ -18,10 +18,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::adapters::active_note::ActiveNoteState;
 use crate::changes::{apply_review, review};
+use crate::events::domain_event::DomainEvent;
 use crate::events::feed::{Feed, FeedListener};
 use crate::events::jobs::Jobs;
 use crate::events::notifications::WindowFocus;
-use crate::events::publisher::DomainEvent;
 use crate::hub::description::DescriptionTask;
 use crate::models::selection::{ModelSelector, SelectionInput, find_local, usual_local};
 use crate::models::{spending, tool_support};

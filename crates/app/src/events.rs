@@ -1,6 +1,7 @@
-//! Events for the window and the desktop: the numbered feed, notifications, and the progress of jobs.
+//! What happens in a vault, as events for the window and the desktop, and the progress of jobs.
 
 pub(crate) mod desktop_feed;
+pub(crate) mod domain_event;
 pub(crate) mod feed;
 pub(crate) mod jobs;
 pub(crate) mod notifications;

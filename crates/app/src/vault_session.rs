@@ -13,7 +13,7 @@ use protocol::{
     VaultId,
 };
 use store::Store;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -22,9 +22,10 @@ use vault::{Progress, Vault};
 use crate::adapters::active_note::ActiveNoteState;
 use crate::adapters::ledger::StoreLedger;
 use crate::changes::retention;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::jobs::Jobs;
-use crate::events::publisher::{DomainEvent, EventPublisher};
+use crate::events::publisher::EventPublisher;
 use crate::hub::connection::Linking;
 use crate::hub::description::DescriptionTask;
 use crate::hub::{client_name, connection, inbox, outbox};
@@ -97,7 +98,7 @@ pub(crate) struct VaultSession {
     /// How full the context window is with each conversation.
     pub(crate) context_uses: ContextUses,
     /// For the publisher.
-    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+    pub(crate) domain_events: DomainEvents,
     /// Held while a plan or a decision is carried out, so that neither sees the other half-way.
     pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
     /// The decision that is being carried out, or was last, and its conversation.
@@ -221,15 +222,12 @@ impl VaultSession {
 
     /// Tells the publisher what happened.
     pub(crate) fn emit(&self, event: DomainEvent) {
-        // Nobody listens once the vault is being closed; then the event is of no use.
-        let _ = self.domain_events.send(event);
+        self.domain_events.emit(event);
     }
 
     /// Resolves when all that happened so far is in the feed, or the vault is being closed.
     pub(crate) async fn flush_events(&self) {
-        let (asked, told) = oneshot::channel();
-        self.emit(DomainEvent::CaughtUp(asked));
-        let _ = told.await;
+        self.domain_events.flush().await;
     }
 
     /// Runs until it is done or the vault is closed, whichever is first.

@@ -11,7 +11,7 @@ use protocol::{
     PlannedState, Privacy, Source, ToolEvent, UserError,
 };
 use store::{ChangeSetDecision, Store};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tools::plan_outcome::PlanOutcome;
 use vault::{Applied, ChangeBatch, PlannedChange, Progress, Vault, VaultError};
@@ -21,7 +21,7 @@ use crate::adapters::pending_overlay::{PendingOverlay, withheld_text};
 use crate::adapters::turn_cache::{self, TurnCache};
 use crate::changes::diff::line_counts;
 use crate::changes::policy::{Decision, PolicyFacts, decide};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::capture_conflicts::capture_conflicts;
 use crate::hub::fallback_capture::is_capture_call;
 use crate::hub::writable_notes::WritableNotes;
@@ -41,7 +41,7 @@ pub(crate) struct VaultChanges {
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) run_mode: RunMode,
-    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+    pub(crate) domain_events: DomainEvents,
     pub(crate) turn_cache: Arc<TurnCache>,
     /// Held while a plan or a decision is carried out, so that neither sees the other half-way.
     pub(crate) change_lock: Arc<Mutex<()>>,
@@ -257,8 +257,7 @@ impl VaultChanges {
         let set = order.change_set.clone();
         let applied = self.apply_order(order, stop).await?;
         if !applied.done.is_empty() {
-            // Nobody listens once the vault is being closed.
-            let _ = self.domain_events.send(DomainEvent::Applied(vec![set]));
+            self.domain_events.emit(DomainEvent::Applied(vec![set]));
         }
         let done = plan.change_set.filter(|change| applied.done.contains(&change.path));
         let as_made = |change: &Change| {
@@ -303,8 +302,7 @@ impl VaultChanges {
             if !problems.is_empty() {
                 let told = ChangeSetDecision { problems, ..ChangeSetDecision::default() };
                 self.store.decide(&set.id, &told, now()).await?;
-                // Nobody listens once the vault is being closed.
-                let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
+                self.domain_events.emit(DomainEvent::Planned(turn.conversation.clone()));
             }
             Ok::<(), UserError>(())
         };
@@ -370,8 +368,7 @@ impl VaultChanges {
                 now(),
             )
             .await?;
-        // Nobody listens once the vault is being closed.
-        let _ = self.domain_events.send(DomainEvent::Planned(turn.conversation.clone()));
+        self.domain_events.emit(DomainEvent::Planned(turn.conversation.clone()));
         let summary = tools::plan_outcome::pending_text(&plan.summary);
         outcome_of(&summary, plan.change_set.clone(), PlanOutcome::Pending).await
     }

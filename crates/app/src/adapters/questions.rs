@@ -3,17 +3,16 @@
 use async_trait::async_trait;
 use protocol::{QuestionId, TurnId, UserError};
 use store::Store;
-use tokio::sync::mpsc;
 use tools::ports::question_resolver::{QuestionResolution, QuestionResolver, UnresolvedQuestion};
 
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::reply_matching;
 use crate::support::clock::now;
 
 /// The questions of one vault that a message of the hub may answer.
 pub(crate) struct StoreQuestions {
     pub(crate) store: Store,
-    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+    pub(crate) domain_events: DomainEvents,
 }
 
 #[async_trait]
@@ -43,8 +42,7 @@ impl QuestionResolver for StoreQuestions {
             (QuestionResolution::Answer, None) => {
                 let answered = self.store.answer_question(turn, question, now()).await;
                 answered.map_err(UserError::from).map_err(question_error)?;
-                // Nobody listens once the vault is being closed; then the event is of no use.
-                let _ = self.domain_events.send(DomainEvent::Resolved(pending.question));
+                self.domain_events.emit(DomainEvent::Resolved(pending.question));
                 Ok(())
             }
             (QuestionResolution::Answer, Some(_)) | (QuestionResolution::NoAnswer, None) => Ok(()),

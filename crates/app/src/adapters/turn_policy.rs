@@ -11,11 +11,10 @@ use llm::{Capabilities, Provider, ToolRegistry};
 use protocol::chat::model::{ModelInfo, Price};
 use protocol::{CallId, ConversationId, Mode, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
-use tokio::sync::mpsc;
 
 use crate::chat::prompt::rules_file::RulesFile;
 use crate::chat::prompt::{self, SystemPromptInput};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture};
 use crate::hub::inbox::MAX_TURN_ATTEMPTS;
 use crate::hub::{reply_matching, writable_notes};
@@ -55,7 +54,7 @@ pub(crate) struct AppTurnPolicy {
     pub(crate) model_selector: ModelSelector,
     pub(crate) tools: Vec<RegisteredTool>,
     pub(crate) registry: Arc<ToolRegistry>,
-    pub(crate) domain_events: mpsc::UnboundedSender<DomainEvent>,
+    pub(crate) domain_events: DomainEvents,
 }
 
 #[async_trait]
@@ -109,19 +108,18 @@ impl TurnPolicy for AppTurnPolicy {
     }
 
     fn queue_failed(&self, _: &ConversationId, error: &UserError) {
-        let _ = self.domain_events.send(DomainEvent::Problem(error.clone()));
+        self.domain_events.emit(DomainEvent::Problem(error.clone()));
     }
 
     fn queue_recovered(&self, conversation: &ConversationId) {
-        let _ = self.domain_events.send(DomainEvent::Reordered(conversation.clone()));
+        self.domain_events.emit(DomainEvent::Reordered(conversation.clone()));
     }
 
     fn publish(&self, turn: &OpenTurn, event: TurnEvent) {
         if matches!(event, TurnEvent::Ended(_)) {
             self.privacy_guard.end(&turn.turn);
         }
-        // Nobody listens once the vault is being closed; then the events are of no use.
-        let _ = self.domain_events.send(DomainEvent::Turn(turn.clone(), event));
+        self.domain_events.emit(DomainEvent::Turn(turn.clone(), event));
     }
 }
 

@@ -22,7 +22,7 @@ use vault::undo::{EffectivePart, LedgerView, Reverts, VaultReader, may_be_at};
 
 use crate::adapters::notes::VaultNotes;
 use crate::changes::history::{before_and_after, effective_changes};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::vault_session::VaultSession;

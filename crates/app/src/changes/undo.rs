@@ -39,7 +39,7 @@ use crate::adapters::ledger::StoreLedger;
 use crate::adapters::notes::VaultNotes;
 use crate::changes::history::{effective_changes, find_effect};
 use crate::changes::link_repair::{LinkedChanges, with_link_updates};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
 use crate::vault_session::VaultSession;

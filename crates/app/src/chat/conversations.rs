@@ -13,7 +13,7 @@ use protocol::{ConversationId, ConversationState, Timestamp, TurnId, UserError};
 use store::{Store, StoreError};
 
 use crate::App;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
 use crate::vault_session::VaultSession;
 

@@ -5,7 +5,7 @@ use protocol::{Timestamp, UserError};
 
 use crate::App;
 use crate::chat::conversations::RESTORE_WINDOW_MS;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
 use crate::vault_session::VaultSession;
 

@@ -4,7 +4,7 @@
 use protocol::{MessageId, UserError};
 
 use crate::App;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 
 impl App {
     /// Changes the text of a queued message. Durable when it returns.

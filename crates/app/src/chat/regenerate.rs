@@ -10,7 +10,7 @@ use crate::App;
 use crate::changes::review;
 use crate::changes::undo::turn_scope::undo_extent;
 use crate::chat::send::{UserMessage, WithNote};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::vault_session::VaultSession;
 
 impl App {

@@ -10,7 +10,7 @@ use store::TurnChanges;
 
 use crate::App;
 use crate::chat::send::{UserMessage, WithNote};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::hub::writable_notes::is_inbox;
 use crate::vault_session::VaultSession;
 

@@ -9,7 +9,7 @@ use vault::undo::UndoPlan;
 use vault::{Progress, Vault, VaultError};
 
 use crate::App;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;

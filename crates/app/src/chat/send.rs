@@ -10,7 +10,7 @@ use protocol::{
 use store::{DecisionRow, TurnPlace};
 
 use crate::chat::context::TurnContext;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::clock::{new_id, now};
 use crate::vault_session::VaultSession;
 

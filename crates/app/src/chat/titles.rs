@@ -13,7 +13,7 @@ use protocol::settings::TitleSource;
 use protocol::{OpenTurn, Timestamp, UserError};
 
 use crate::chat::conversations::{IDLE_AFTER_MS, MAINTENANCE_INTERVAL};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
 use crate::vault_session::VaultSession;
 

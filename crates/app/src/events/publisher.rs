@@ -5,44 +5,17 @@ use std::collections::{BTreeSet, HashMap};
 use llm::ports::turn_policy::TurnEvent;
 use protocol::chat::conversation::ChatItem;
 use protocol::{
-    AppEvent, CallResult, ChangeSetId, ContextUse, ConversationId, Message, OpenTurn, Question,
-    Timestamp, TurnEnding, TurnId, UserError,
+    AppEvent, CallResult, ContextUse, ConversationId, Message, OpenTurn, Question, Timestamp,
+    TurnEnding, TurnId, UserError,
 };
 use store::chat_view::projection;
 use store::{CallRow, Store};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::changes::{history, review};
+use crate::events::domain_event::DomainEvent;
 use crate::events::feed::Feed;
 use crate::models::context_use::ContextUses;
-
-/// An event in the conversations of a vault. One task handles all of them, so the window always
-/// ends with the latest state.
-pub(crate) enum DomainEvent {
-    /// A turn went on.
-    Turn(OpenTurn, TurnEvent),
-    /// The user's message was stored; `question` was open before it, and the user was asked about
-    /// the interrupted turn `cut`.
-    Sent { turn: OpenTurn, question: Option<Question>, cut: Option<TurnId> },
-    /// Other things stand in a conversation now.
-    Reordered(ConversationId),
-    /// A conversation stands differently in the list, or is there no longer.
-    Row(ConversationId),
-    /// More changes are pending.
-    Planned(ConversationId),
-    /// The user has decided about pending changes.
-    Decided(ConversationId),
-    /// A question that waited was answered in the middle of a turn.
-    Resolved(Question),
-    /// The user has decided what the hub is told.
-    Held(ConversationId),
-    /// Sets were applied, or stand differently now.
-    Applied(Vec<ChangeSetId>),
-    /// Something failed that the user waits for.
-    Problem(UserError),
-    /// Somebody wants to know when all news until here is in the feed.
-    CaughtUp(oneshot::Sender<()>),
-}
 
 /// Tells the feed of the conversations of one vault, in order.
 pub(crate) struct EventPublisher {

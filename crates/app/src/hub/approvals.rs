@@ -5,7 +5,7 @@ use protocol::hub::approval::ApprovalDecision;
 use store::ApprovalOutcome;
 
 use crate::App;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
 
 impl App {

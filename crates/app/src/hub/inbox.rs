@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::chat::send::{MessageAge, UserMessage, WithNote};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::hub::outbox::notification_for;
 use crate::hub::reply_matching;
 use crate::hub::writable_notes::WritableNotes;

@@ -24,7 +24,7 @@ use store::{InboxRow, OutboxPush, OutboxRow, StoreError, id_at_hub};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::hub::fallback_capture;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;

@@ -22,7 +22,7 @@ use crate::adapters::questions::StoreQuestions;
 use crate::adapters::transcript::StoreTranscript;
 use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
 use crate::models::permissions::RegisteredTool;
@@ -47,7 +47,7 @@ impl VaultSession {
         let (tasks, cancel, hub, hub_events) = start_tasks_and_hub(services.pace);
         let (outbox_ready, change_lock, cache) = (Arc::default(), Arc::default(), Arc::default());
         let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
-        let (domain_events, event_receiver) = mpsc::unbounded_channel();
+        let (domain_events, event_receiver) = DomainEvents::channel();
         let registry = Arc::new(tool_registry(&store, &indexing, &guard, &domain_events)?);
         let service = LlmService::new(ServiceParts {
             registry: Arc::clone(&registry),
@@ -122,7 +122,7 @@ fn turn_policy(
     guard: &Arc<PrivacyGuard>,
     services: &AppServices,
     registry: &Arc<ToolRegistry>,
-    domain_events: &mpsc::UnboundedSender<DomainEvent>,
+    domain_events: &DomainEvents,
 ) -> Arc<AppTurnPolicy> {
     Arc::new(AppTurnPolicy {
         privacy_guard: Arc::clone(guard),
@@ -157,7 +157,7 @@ fn tool_registry(
     store: &Store,
     indexing: &Indexer,
     guard: &Arc<PrivacyGuard>,
-    domain_events: &mpsc::UnboundedSender<DomainEvent>,
+    domain_events: &DomainEvents,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), privacy_guard: Arc::clone(guard) };
     let environment = TurnEnvironment { store: store.clone(), privacy_guard: Arc::clone(guard) };

@@ -19,7 +19,7 @@ use super::{applied_by, not_yet_undone, nothing_to_redo, nothing_undone, request
 use crate::App;
 use crate::adapters::notes::VaultNotes;
 use crate::changes::history::{effective_changes, find_effect};
-use crate::events::publisher::DomainEvent;
+use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
 use crate::vault_session::VaultSession;
