@@ -4,7 +4,6 @@ pub(crate) mod chat_view;
 pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod conversations;
-pub(crate) mod delete_all;
 pub(crate) mod export;
 pub(crate) mod one_shot;
 pub(crate) mod prompt;

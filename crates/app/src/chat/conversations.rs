@@ -1,4 +1,4 @@
-//! The list of conversations: pages, search, names, archive, end, deletion.
+//! The list of conversations: pages, search, names, archive, end, deletion of one or all.
 //!
 //! Once a minute idle hub conversations end, and conversations whose time for restoring has passed are removed.
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use protocol::chat::conversation::ConversationView;
 use protocol::chat::conversation_list::{
-    ArchiveState, ConversationHits, ConversationPage, ListConversations,
+    ArchiveState, ConversationCounts, ConversationHits, ConversationPage, ListConversations,
 };
 use protocol::{ConversationId, ConversationState, Timestamp, TurnId, UserError};
 use store::{Store, StoreError};
@@ -26,7 +26,7 @@ const MAX_TITLE_CHARS: usize = 200;
 
 const MINUTE: i64 = 60 * 1000;
 /// The time for which a deleted conversation can be restored; then nothing is left of it.
-pub(crate) const RESTORE_WINDOW_MS: i64 = 10 * MINUTE;
+const RESTORE_WINDOW_MS: i64 = 10 * MINUTE;
 /// The time without an event after which a conversation of the hub ends, and after which a model is
 /// asked what others were about.
 pub(crate) const IDLE_AFTER_MS: i64 = 30 * MINUTE;
@@ -132,9 +132,46 @@ impl App {
         open.service.wake(id);
         Ok(())
     }
+
+    /// How many conversations there are, and how many deleted ones can be restored.
+    pub async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
+        self.session().await?.conversation_counts().await
+    }
+
+    /// Deletes all conversations but the running ones, and returns the remaining counts. For ten
+    /// minutes they can be restored. Their changes in notes stay and can still be undone.
+    pub async fn delete_conversations(&self) -> Result<ConversationCounts, UserError> {
+        let open = self.session().await?;
+        // A decision that is being carried out belongs to a conversation.
+        let _alone = open.change_lock.lock().await;
+        let deleted = open.store.delete_all(now()).await?;
+        deleted.into_iter().for_each(|id| open.emit(DomainEvent::Row(id)));
+        open.conversation_counts().await
+    }
+
+    /// Restores all deleted conversations that are still there; their queued messages run. Returns
+    /// the first page of the list.
+    pub async fn restore_conversations(&self) -> Result<ConversationPage, UserError> {
+        let open = self.session().await?;
+        open.store.restore_all().await?;
+        let page = open.first_page().await?;
+        for row in &page.conversations {
+            open.emit(DomainEvent::Row(row.id.clone()));
+        }
+        for turn in open.store.open_turns().await? {
+            open.service.wake(&turn.conversation);
+        }
+        Ok(page)
+    }
 }
 
 impl VaultSession {
+    async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
+        let (kept, deleted, first) = self.store.conversation_counts().await?;
+        let until = first.map(|first| Timestamp(first.0.saturating_add(RESTORE_WINDOW_MS)));
+        Ok(ConversationCounts { kept, deleted, until })
+    }
+
     /// The first page of the list, which includes all conversations that need attention.
     pub(crate) async fn first_page(&self) -> Result<ConversationPage, UserError> {
         let page = self.store.conversations(ArchiveState::Open, None, PAGE_SIZE).await?;
