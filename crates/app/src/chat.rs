@@ -13,3 +13,4 @@ pub(crate) mod resume;
 pub(crate) mod save_answer;
 pub(crate) mod send;
 pub(crate) mod titles;
+pub(crate) mod user_message;

@@ -15,7 +15,7 @@ use tools::ports::conversation_archive::{
     ArchivedTranscript, ConversationArchive,
 };
 
-use crate::chat::send::title_from_text;
+use crate::chat::user_message::title_from_text;
 use crate::privacy::{MentionedTurnCache, PrivacyGuard, Redaction, SourcesByTurn};
 
 /// How many ended conversations are searched, newest first, where something is hidden from those who ask: each one with

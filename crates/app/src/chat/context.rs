@@ -9,7 +9,7 @@ use vault::{Vault, VaultError};
 use crate::changes::diff::unified_diff;
 use crate::chat::prompt::name_list::NameList;
 use crate::chat::prompt::{self, ContextBlock, DecisionLists, QuestionStatus, StaleNote};
-use crate::chat::send::UserMessage;
+use crate::chat::user_message::UserMessage;
 use crate::hub::reply_matching::ReplyMatch;
 use crate::models::spending;
 use crate::notes::mentions::has_attachment;

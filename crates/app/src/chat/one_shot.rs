@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::changes::diff::unified_diff;
 use crate::changes::{apply_review, review};
 use crate::chat::prompt::{OWN_CONTEXT_HEADING, PASSED_CONTEXT_HEADING};
-use crate::chat::send::{UserMessage, WithNote, title_from_text};
+use crate::chat::user_message::{UserMessage, WithNote, title_from_text};
 use crate::events::feed::FeedListener;
 use crate::privacy::note_lineage::ReadTimes;
 use crate::settings::run_mode::RunMode;

@@ -9,7 +9,7 @@ use store::OpenChangeSet;
 use crate::App;
 use crate::changes::review;
 use crate::changes::undo::turn_scope::undo_extent;
-use crate::chat::send::{UserMessage, WithNote};
+use crate::chat::user_message::{UserMessage, WithNote};
 use crate::events::domain_event::DomainEvent;
 use crate::vault_session::VaultSession;
 

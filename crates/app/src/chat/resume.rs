@@ -9,7 +9,7 @@ use protocol::{
 use store::TurnChanges;
 
 use crate::App;
-use crate::chat::send::{UserMessage, WithNote};
+use crate::chat::user_message::{UserMessage, WithNote};
 use crate::events::domain_event::DomainEvent;
 use crate::hub::writable_notes::is_inbox;
 use crate::vault_session::VaultSession;

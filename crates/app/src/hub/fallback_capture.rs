@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tools::catalog::RESOLVE_QUESTION;
 use tools::plan_outcome::{self, PlanOutcome};
 
-use crate::chat::send::title_from_text;
+use crate::chat::user_message::title_from_text;
 
 /// The tool that keeps them.
 const APPEND_TOOL: &str = "append_file";

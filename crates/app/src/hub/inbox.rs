@@ -15,7 +15,7 @@ use store::{DeliveredMessage, DeliveryOutcome, InboxRow, TurnChanges};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use crate::chat::send::{MessageAge, UserMessage, WithNote};
+use crate::chat::user_message::{MessageAge, UserMessage, WithNote};
 use crate::events::domain_event::DomainEvent;
 use crate::hub::outbox::notification_for;
 use crate::hub::reply_matching;

@@ -11,7 +11,7 @@ use protocol::{MessagePart, NoteOpener, NotePath, OpenNote, Privacy, Timestamp, 
 use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
 use crate::adapters::turn_policy;
 use crate::chat::prompt::{self, NoteSelection};
-use crate::chat::send::{UserMessage, WithNote};
+use crate::chat::user_message::{UserMessage, WithNote};
 use crate::privacy::note_lineage::{KnownNote, ReadTimes};
 use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;

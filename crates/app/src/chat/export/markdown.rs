@@ -6,7 +6,7 @@ use protocol::{Message, MessagePart, Origin, Role, Speech, TurnStatus};
 use store::{ConversationOutline, ExportedCall, ExportedTurn};
 
 use super::local_time;
-use crate::chat::send::title_from_text;
+use crate::chat::user_message::title_from_text;
 
 #[derive(Default)]
 pub(super) struct MarkdownExport {
