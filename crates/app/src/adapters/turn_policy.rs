@@ -19,10 +19,11 @@ use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture};
 use crate::hub::inbox::MAX_TURN_ATTEMPTS;
 use crate::hub::{reply_matching, writable_notes};
 use crate::models::local_model_gate::LocalModelGate;
+use crate::models::model_info::{compaction_model_for, context_window, max_privacy, model_info};
 use crate::models::permissions::{PendingQuestion, RegisteredTool, RunKind, ToolFilter, ToolSet};
 use crate::models::private_rules_gate::PrivateRulesGate;
 use crate::models::request_privacy_gate::{RequestPrivacyGate, TurnHints};
-use crate::models::selection::{ModelSelector, SelectedModel, is_cloud_model};
+use crate::models::selection::{ModelSelector, SelectedModel};
 use crate::models::spending::{self, SpendingGate};
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
@@ -156,48 +157,6 @@ impl TurnModel {
         let has_budget = spending::has_month_budget(store, &settings.spending, by.price).await?;
         Ok(has_budget.then_some(by))
     }
-}
-
-/// How private what `chosen` may see is at most, its server asked where its model runs.
-pub(crate) async fn effective_privacy(model: &SelectedModel) -> Privacy {
-    match (model.max_privacy, &model.provider) {
-        (Privacy::Local, Ok(provider)) => {
-            max_privacy(model, provider.capabilities(&model.model).await)
-        }
-        (shown, _) => shown,
-    }
-}
-
-fn max_privacy(chosen: &SelectedModel, capabilities: Capabilities) -> Privacy {
-    match chosen.max_privacy {
-        // The server is here and the model is not.
-        Privacy::Local if capabilities.runs_elsewhere => Privacy::Open,
-        shown => shown,
-    }
-}
-
-/// The model for requests that are not answers: that of `provider`, or the one that the user chose
-/// for summaries.
-pub(crate) async fn compaction_model_for(
-    settings: &Settings,
-    chosen: &SelectedModel,
-    provider: Arc<dyn Provider>,
-) -> Summarizer {
-    let own = chosen.model.clone();
-    let mut model = match settings.compaction.model.trim() {
-        "" => own.clone(),
-        model => model.to_owned(),
-    };
-    let mut capabilities = provider.capabilities(&model).await;
-    // The conversation was shown to the model that answers, on this computer; no other computer reads it.
-    let leaves = capabilities.runs_elsewhere || is_cloud_model(&model);
-    if model != own && leaves && chosen.max_privacy == Privacy::Local {
-        capabilities = provider.capabilities(&own).await;
-        model = own;
-    }
-    let known = model_info(settings, chosen, &model, capabilities);
-    let (price, window) = (known.price, context_window(&known, chosen));
-    Summarizer { provider, model, price, window, prompt: settings.compaction.prompt.clone() }
 }
 
 impl AppTurnPolicy {
@@ -400,31 +359,6 @@ fn max_output_tokens(
         None => DEFAULT_MAX_OUTPUT_TOKENS.min(window / ANSWER_WINDOW_DIVISOR),
     };
     within.min(most).max(1)
-}
-
-/// Returns everything that is known of a model: the user's settings come first, then what its
-/// server reports as it runs, then its provider's list or our own.
-fn model_info(
-    settings: &Settings,
-    chosen: &SelectedModel,
-    model: &str,
-    capabilities: Capabilities,
-) -> ModelInfo {
-    let listed = llm::providers::model_catalog::lookup(model, &[], &chosen.status.models)
-        .unwrap_or_default();
-    let id = model.to_owned();
-    let running = ModelInfo { id, window: capabilities.window, ..ModelInfo::default() };
-    let users = settings.models.iter().find(|users| users.id == model).cloned();
-    let running = running.or(listed);
-    match users {
-        Some(users) => users.or(running),
-        None => running,
-    }
-}
-
-/// The context window of the model; if it is unknown, the one that most models have.
-fn context_window(known: &ModelInfo, model: &SelectedModel) -> u32 {
-    known.window.unwrap_or(model.default_window)
 }
 
 impl AppTurnPolicy {

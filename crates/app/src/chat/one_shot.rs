@@ -15,13 +15,13 @@ use protocol::{
 use serde_json::Value;
 use store::{PlannedChangeRow, Store, StoreError};
 
-use crate::adapters::turn_policy;
 use crate::app::App;
 use crate::changes::diff::unified_diff;
 use crate::changes::{apply_review, review};
 use crate::chat::prompt::{OWN_CONTEXT_HEADING, PASSED_CONTEXT_HEADING};
 use crate::chat::user_message::{UserMessage, WithNote, title_from_text};
 use crate::events::feed::FeedListener;
+use crate::models::model_info;
 use crate::privacy::note_lineage::ReadTimes;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
@@ -171,7 +171,7 @@ async fn run_one_shot(
     let title = title_from_text(&question.text);
     open.store.create_unlisted_conversation(&conversation, &title, now()).await?;
     let most =
-        turn_policy::effective_privacy(&*app.services().model_selector.selected().await).await;
+        model_info::effective_privacy(&*app.services().model_selector.selected().await).await;
     let history = redact_history(&open, most, question.history).await?;
     store_history(&open.store, &conversation, history, at).await?;
     let message = UserMessage::new(question.text, Origin::Cli, WithNote::Active);

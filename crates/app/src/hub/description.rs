@@ -7,7 +7,7 @@ use protocol::{ErrorCode, UserError};
 use tokio_util::sync::CancellationToken;
 
 use crate::App;
-use crate::adapters::turn_policy;
+use crate::models::model_info;
 use crate::models::spending::{self, SpendingGate};
 use crate::vault_session::VaultSession;
 
@@ -64,7 +64,7 @@ impl App {
         session.config.ensure_models_allowed()?;
         let config = session.config.clone();
         let provider = chosen.gated(|provider| Arc::new(SpendingGate { provider, config }))?;
-        let by = turn_policy::compaction_model_for(&settings, &chosen, provider).await;
+        let by = model_info::compaction_model_for(&settings, &chosen, provider).await;
         if !spending::has_month_budget(&session.store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,

@@ -9,9 +9,9 @@ use std::time::Duration;
 use protocol::{MessagePart, NoteOpener, NotePath, OpenNote, Privacy, Timestamp, UserError};
 
 use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
-use crate::adapters::turn_policy;
 use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::user_message::{UserMessage, WithNote};
+use crate::models::model_info;
 use crate::privacy::note_lineage::{KnownNote, ReadTimes};
 use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
@@ -111,7 +111,7 @@ impl VaultSession {
         }
         let asked = async {
             let selected = self.answering.selected().await;
-            turn_policy::effective_privacy(&selected).await
+            model_info::effective_privacy(&selected).await
         };
         let shown = tokio::time::timeout(MODEL_LOCATION_TIMEOUT, asked).await;
         self.is_hidden_at(shown.unwrap_or(Privacy::Open), path).await

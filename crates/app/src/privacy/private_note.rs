@@ -8,7 +8,7 @@ use protocol::notes::query::{MentionTarget, PrivateNote};
 use protocol::{ConversationId, NotePath, Privacy, PrivateRules, UserError};
 
 use crate::App;
-use crate::adapters::turn_policy;
+use crate::models::model_info;
 use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
 
@@ -81,7 +81,7 @@ impl VaultSession {
     async fn shown_at_most(&self) -> Privacy {
         let Some(chosen) = self.answering.at_hand() else { return Privacy::Open };
         let asked =
-            tokio::time::timeout(PRIVACY_CHECK_TIMEOUT, turn_policy::effective_privacy(&chosen))
+            tokio::time::timeout(PRIVACY_CHECK_TIMEOUT, model_info::effective_privacy(&chosen))
                 .await;
         asked.unwrap_or(Privacy::Open)
     }
