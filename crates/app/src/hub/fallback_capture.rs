@@ -33,6 +33,10 @@ const APPEND_TOOL: &str = "append_file";
 /// Precedes text that answers the open question.
 const ANSWER_PREFIX: &str = "answer:";
 
+/// After this many failed turns a message is kept as it is; if that fails too, it is parked for the
+/// user.
+pub(crate) const MAX_TURN_ATTEMPTS: u32 = 3;
+
 /// Appends the user's message and reports that it is saved; text behind “answer:” answers the open
 /// question, if there is one.
 pub(crate) struct FallbackCapture {

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::chat::user_message::{MessageAge, UserMessage, WithNote};
 use crate::events::domain_event::DomainEvent;
+use crate::hub::fallback_capture::MAX_TURN_ATTEMPTS;
 use crate::hub::outbox::notification_for;
 use crate::hub::reply_matching;
 use crate::hub::writable_notes::WritableNotes;
@@ -49,10 +50,6 @@ const NOT_SAVED: &str = "Not saved. Open Vaultmate to see why.";
 
 /// The time between two reports of ignored frames to the window, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
-
-/// After this many failed turns a message is kept as it is; if that fails too, it is parked for the
-/// user.
-pub(crate) const MAX_TURN_ATTEMPTS: u32 = 3;
 
 /// Stores and acknowledges what the link brings until the link is dropped. Messages that come while
 /// the disk is busy are stored together. [`run_inbox_loop`] works on them, so that no
