@@ -7,18 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::job::JobKind;
 use protocol::request::{DecideReview, HunkDecision, NoteDecision, ReviewDecision};
-use protocol::{CallId, Change, ChangeKind, ConversationId, NotePath, UserError};
+use protocol::{CallId, ChangeKind, ConversationId, NotePath, UserError};
 use store::{OpenChangeSet, PartialDecision, PlannedChangeRow, Store};
 use vault::{ChangeBatch, PlannedChange, VaultError};
 
 use crate::adapters::ledger::StoreLedger;
-use crate::changes::hunk_decisions::split_change;
+use crate::changes::hunk_decisions::{already_decided, split_row};
 use crate::changes::link_repair::{take_stale_deletions, with_links_since_plan};
 use crate::changes::review::{RowsByNote, change_fingerprint, rows_by_note};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::vault_session::VaultSession;
-use crate::workspace::crash_recovery;
 
 /// The accepted part of one planned row.
 enum AcceptedPortion {
@@ -44,23 +43,12 @@ pub(crate) async fn apply_decisions(
     };
     // The change was applied before, but the decision could not be stored. Applying it twice would
     // find the note stale. `lock_changes` made sure that the ledger knows it.
-    let mut decided = crash_recovery::already_decided(store, &set).await?;
+    let mut decided = already_decided(store, &set).await?;
     let wanted = wanted_changes(&set, request, &mut decided);
     store_choices(store, &set, &wanted).await?;
     apply_accepted(session, conversation, &set, wanted, &mut decided).await?;
     store.decide(&set.id, &decided, now()).await?;
     Ok(decided)
-}
-
-/// Records the decision about a row that was applied: all of it, or the hunks of its stored choice.
-pub(crate) fn record_applied(row: &PlannedChangeRow, decided: &mut store::ChangeSetDecision) {
-    let decisions = row.choice.as_deref().and_then(|choice| serde_json::from_str(choice).ok());
-    let parts = decisions.and_then(|decisions: Vec<HunkDecision>| split_row(row, &decisions));
-    let path = row.change.path.clone();
-    match parts {
-        Some(parts) => decided.parts.push((path, parts)),
-        None => decided.applied.push(path),
-    }
 }
 
 enum RowDecision {
@@ -171,26 +159,6 @@ impl<'a> RequestedDecisions<'a> {
     }
 }
 
-/// The change of a row in parts; `None` unless there is a decision for each hunk.
-fn split_row(row: &PlannedChangeRow, hunks: &[HunkDecision]) -> Option<PartialDecision> {
-    let (before, path) = (row.change.before(), &row.change.path);
-    let base = before.unwrap_or_default();
-    let parts = split_change(base, row.change.after().unwrap_or_default(), hunks)?;
-    let applied = (parts.applied != base).then(|| match before {
-        Some(before) => Change::replace(path.clone(), before, parts.applied.clone()),
-        None => Change::create(path.clone(), parts.applied.clone()),
-    });
-    let on_top = |after: Vec<u8>| {
-        (after != parts.applied).then(|| match (&applied, before) {
-            (None, None) => Change::create(path.clone(), after),
-            _ => Change::replace(path.clone(), parts.applied.clone(), after),
-        })
-    };
-    let (declined, left) =
-        (on_top(parts.with_rejected.clone()), on_top(parts.with_pending.clone()));
-    Some(PartialDecision { rejected: declined, left, applied, edited: parts.edited })
-}
-
 /// Stored before anything is applied, so that a crash leads on and not back.
 async fn store_choices(
     store: &Store,
@@ -293,6 +261,8 @@ fn review_problem(error: &VaultError) -> String {
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
+
+    use protocol::Change;
 
     use super::*;
 

@@ -1,6 +1,10 @@
-//! A planned change taken apart by what the user says of each hunk. Pure.
+//! A planned change taken apart by what the user says of each hunk, and which changes of a set are decided already.
+
+use std::collections::BTreeSet;
 
 use protocol::request::HunkDecision;
+use protocol::{Change, IntentState};
+use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, PlannedChangeRow, Store, StoreError};
 use vault::merge::{HunkSide, assemble, hunks};
 
 /// A note at four moments.
@@ -69,6 +73,60 @@ fn with_line_endings_of(text: &str, like: &[&[u8]], is_last: bool) -> Vec<u8> {
         out.push_str(line_break);
     }
     out.into_bytes()
+}
+
+/// The decisions about notes of a pending set that hold their changes already, by the ledger.
+pub(crate) async fn already_decided(
+    store: &Store,
+    set: &OpenChangeSet,
+) -> Result<ChangeSetDecision, StoreError> {
+    let mut decided = ChangeSetDecision::default();
+    // Once for each call: one may have planned thousands of rows, and has as many effects.
+    let calls: BTreeSet<_> =
+        set.planned.iter().map(|row| (&row.turn, &row.call, row.since)).collect();
+    let mut done = BTreeSet::new();
+    for (turn, call, since) in calls {
+        let effects = store.effects_of_call_since(turn, call, since).await?;
+        let made = effects.into_iter().filter(|effect| effect.state == IntentState::Done);
+        done.extend(made.map(|effect| (turn, call, since, effect.path)));
+    }
+    for row in &set.planned {
+        if done.contains(&(&row.turn, &row.call, row.since, row.change.path.clone())) {
+            record_applied(row, &mut decided);
+        }
+    }
+    Ok(decided)
+}
+
+/// Records the decision about a row that was applied: all of it, or the hunks of its stored choice.
+fn record_applied(row: &PlannedChangeRow, decided: &mut store::ChangeSetDecision) {
+    let decisions = row.choice.as_deref().and_then(|choice| serde_json::from_str(choice).ok());
+    let parts = decisions.and_then(|decisions: Vec<HunkDecision>| split_row(row, &decisions));
+    let path = row.change.path.clone();
+    match parts {
+        Some(parts) => decided.parts.push((path, parts)),
+        None => decided.applied.push(path),
+    }
+}
+
+/// The change of a row in parts; `None` unless there is a decision for each hunk.
+pub(super) fn split_row(row: &PlannedChangeRow, hunks: &[HunkDecision]) -> Option<PartialDecision> {
+    let (before, path) = (row.change.before(), &row.change.path);
+    let base = before.unwrap_or_default();
+    let parts = split_change(base, row.change.after().unwrap_or_default(), hunks)?;
+    let applied = (parts.applied != base).then(|| match before {
+        Some(before) => Change::replace(path.clone(), before, parts.applied.clone()),
+        None => Change::create(path.clone(), parts.applied.clone()),
+    });
+    let on_top = |after: Vec<u8>| {
+        (after != parts.applied).then(|| match (&applied, before) {
+            (None, None) => Change::create(path.clone(), after),
+            _ => Change::replace(path.clone(), parts.applied.clone(), after),
+        })
+    };
+    let (declined, left) =
+        (on_top(parts.with_rejected.clone()), on_top(parts.with_pending.clone()));
+    Some(PartialDecision { rejected: declined, left, applied, edited: parts.edited })
 }
 
 #[cfg(test)]

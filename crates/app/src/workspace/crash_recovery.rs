@@ -1,17 +1,15 @@
 //! Recovers a vault when it is opened: changes that were under way, and turns that were
 //! interrupted.
 
-use std::collections::BTreeSet;
-
 use protocol::{
-    CallId, CallResult, ConversationId, IntentState, OpenTurn, Origin, Settings, TokenUsage,
-    TurnEnding, TurnStatus, UserError,
+    CallId, CallResult, ConversationId, OpenTurn, Origin, Settings, TokenUsage, TurnEnding,
+    TurnStatus, UserError,
 };
-use store::{ChangeSetDecision, OpenChangeSet, Store, StoreError};
+use store::{ChangeSetDecision, Store, StoreError};
 use vault::Vault;
 
 use crate::adapters::ledger::StoreLedger;
-use crate::changes::apply_review::record_applied;
+use crate::changes::hunk_decisions::already_decided;
 use crate::chat::resume::{ResumeDecision, resume_decision};
 use crate::hub::writable_notes;
 use crate::settings::run_mode::RunMode;
@@ -137,29 +135,6 @@ async fn close_applied_review(
     Ok(())
 }
 
-/// The decisions about notes of a pending set that hold their changes already, by the ledger.
-pub(crate) async fn already_decided(
-    store: &Store,
-    set: &OpenChangeSet,
-) -> Result<ChangeSetDecision, StoreError> {
-    let mut decided = ChangeSetDecision::default();
-    // Once for each call: one may have planned thousands of rows, and has as many effects.
-    let calls: BTreeSet<_> =
-        set.planned.iter().map(|row| (&row.turn, &row.call, row.since)).collect();
-    let mut done = BTreeSet::new();
-    for (turn, call, since) in calls {
-        let effects = store.effects_of_call_since(turn, call, since).await?;
-        let made = effects.into_iter().filter(|effect| effect.state == IntentState::Done);
-        done.extend(made.map(|effect| (turn, call, since, effect.path)));
-    }
-    for row in &set.planned {
-        if done.contains(&(&row.turn, &row.call, row.since, row.change.path.clone())) {
-            record_applied(row, &mut decided);
-        }
-    }
-    Ok(decided)
-}
-
 async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), StoreError> {
     let ending = interrupted(store, turn).await?;
     store.finish_turn(&turn.turn, &ending).await
@@ -204,13 +179,15 @@ async fn needs_review(store: &Store, turn: &OpenTurn, call: &CallId) -> Result<b
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::time::{Duration, Instant};
 
     use protocol::{
-        Change, ChangeSet, ConversationId, Intent, Message, MessageId, MessagePart, NewTurn,
-        NotePath, Role, SettledIntent, Source, TurnId, TurnStep,
+        Change, ChangeSet, ConversationId, Intent, IntentState, Message, MessageId, MessagePart,
+        NewTurn, NotePath, Role, SettledIntent, Source, TurnId, TurnStep,
     };
     use serde_json::{Value, json};
+    use store::OpenChangeSet;
 
     use super::*;
 
