@@ -5,6 +5,7 @@ pub(crate) mod data_dir;
 pub(crate) mod interrupted_call;
 pub(crate) mod open_and_lock;
 pub(crate) mod open_database;
+pub(crate) mod resume_decision;
 pub(crate) mod sample;
 pub(crate) mod single_instance;
 pub(crate) mod vault_lock;

@@ -10,11 +10,11 @@ use vault::Vault;
 
 use crate::adapters::ledger::StoreLedger;
 use crate::changes::hunk_decisions::already_decided;
-use crate::chat::resume::{ResumeDecision, resume_decision};
 use crate::hub::writable_notes;
 use crate::settings::run_mode::RunMode;
 use crate::support::clock::now;
 use crate::workspace::interrupted_call::InterruptedCall;
+use crate::workspace::resume_decision::{ResumeDecision, resume_decision};
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
 /// one result, and the turn an end, unless it goes on; in a run that answers one question, such a
