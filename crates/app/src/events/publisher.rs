@@ -12,7 +12,8 @@ use store::chat_view::projection;
 use store::{CallRow, Store};
 use tokio::sync::mpsc;
 
-use crate::changes::{history, review};
+use crate::changes::history::publish_sets;
+use crate::changes::review;
 use crate::events::domain_event::DomainEvent;
 use crate::events::feed::Feed;
 use crate::models::context_use::ContextUses;
@@ -64,9 +65,7 @@ impl EventPublisher {
                 DomainEvent::Decided(conversation) => self.on_review_decided(&conversation).await,
                 DomainEvent::Resolved(question) => self.on_question_resolved(&question).await,
                 DomainEvent::Held(conversation) => self.publish_approvals(&conversation).await,
-                DomainEvent::Applied(sets) => {
-                    history::publish_sets(&self.store, &self.feed, sets).await
-                }
+                DomainEvent::Applied(sets) => publish_sets(&self.store, &self.feed, sets).await,
                 DomainEvent::Problem(error) => {
                     self.feed.publish(AppEvent::Problem { error });
                     Ok(())
