@@ -1,5 +1,7 @@
 //! The application as its hosts see it: one value, plain methods, sentences for errors.
 
+pub(crate) mod services;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -22,15 +24,16 @@ use crate::events::domain_event::DomainEvent;
 use crate::events::feed::{Feed, FeedListener};
 use crate::events::jobs::Jobs;
 use crate::events::notifications::WindowFocus;
-use crate::hub::description::DescriptionTask;
+use crate::hub::DescriptionTask;
 use crate::models::selection::{ModelSelector, SelectionInput, find_local, usual_local};
 use crate::models::{spending, tool_support};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::{AppServices, SessionGuard, VaultSession};
+use crate::vault_session::{SessionGuard, VaultSession};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::sample;
+use services::AppServices;
 
 /// The fallback when no folder was asked for and none was open before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +71,7 @@ struct AppInner {
     opening: watch::Sender<bool>,
     /// Whether the window has the focus, and the conversation that it shows.
     window_focus: watch::Sender<WindowFocus>,
+    description_task: DescriptionTask,
     tasks: TaskTracker,
     cancel: CancellationToken,
 }
@@ -112,8 +116,7 @@ impl App {
     ) -> Self {
         let (config, outdated) = Config::load(&data);
         let (feed, answering) = (Feed::default(), ModelSelector::new(tool_support::load(&data)));
-        let (active_note, second_start, description_task) =
-            (ActiveNoteState::default(), OnceLock::new(), DescriptionTask::default());
+        let (active_note, second_start) = (ActiveNoteState::default(), OnceLock::new());
         let jobs = Jobs::new(feed.clone());
         let services = AppServices {
             data,
@@ -126,7 +129,6 @@ impl App {
             run_mode: purpose,
             pace: time_scale,
             second_start,
-            description_task,
             jobs,
         };
         let inner = AppInner {
@@ -136,6 +138,7 @@ impl App {
             settings_lock: tokio::sync::Mutex::default(),
             opening: watch::Sender::new(false),
             window_focus: watch::Sender::default(),
+            description_task: DescriptionTask::default(),
             tasks: TaskTracker::new(),
             cancel: CancellationToken::new(),
         };
@@ -406,6 +409,10 @@ impl App {
 
     pub(crate) fn window_focus(&self) -> &watch::Sender<WindowFocus> {
         &self.inner.window_focus
+    }
+
+    pub(crate) fn description_task(&self) -> &DescriptionTask {
+        &self.inner.description_task
     }
 
     /// The services that every vault shares.

@@ -13,3 +13,21 @@ pub(crate) mod token_owner;
 pub(crate) mod token_source;
 pub(crate) mod wakeup;
 pub(crate) mod writable_notes;
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+/// Ends the description that is being written, if one is.
+#[derive(Default)]
+pub(crate) struct DescriptionTask(Mutex<CancellationToken>);
+
+impl DescriptionTask {
+    /// Ends what is being written; the next one ends with the token that is handed out.
+    fn restart(&self) -> CancellationToken {
+        let next = CancellationToken::new();
+        let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *writing, next.clone()).cancel();
+        next
+    }
+}

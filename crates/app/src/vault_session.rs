@@ -1,10 +1,9 @@
 //! One open vault: its notes, its conversations, its turns, its link. Closing it joins them all.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use desktop::Keyring;
 use hub::HubHandle;
 use llm::TimeScale;
 use llm::service::LlmService;
@@ -21,13 +20,13 @@ use vault::{Progress, Vault};
 
 use crate::adapters::active_note::ActiveNoteState;
 use crate::adapters::ledger::StoreLedger;
+use crate::app::services::AppServices;
 use crate::changes::retention;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::jobs::Jobs;
 use crate::events::publisher::EventPublisher;
 use crate::hub::connection::Linking;
-use crate::hub::description::DescriptionTask;
 use crate::hub::{client_name, connection, inbox, outbox};
 use crate::models::context_use::ContextUses;
 use crate::models::selection::ModelSelector;
@@ -50,25 +49,6 @@ mod assembly;
 
 /// How long closing waits for tasks to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The services of the application that a vault needs.
-pub(crate) struct AppServices {
-    pub(crate) data: DataDir,
-    pub(crate) keyring: Keyring,
-    /// Notified when the user is not to be asked to unlock it any more.
-    pub(crate) unlocking: Notify,
-    pub(crate) config: Config,
-    pub(crate) feed: Feed,
-    pub(crate) active_note: ActiveNoteState,
-    pub(crate) model_selector: ModelSelector,
-    pub(crate) run_mode: RunMode,
-    /// Of the clocks of models, of the hub, and of what is noticed.
-    pub(crate) pace: TimeScale,
-    /// Notified when a second window is started on the vault; a host without a window has none.
-    pub(crate) second_start: OnceLock<Arc<Notify>>,
-    pub(crate) description_task: DescriptionTask,
-    pub(crate) jobs: Jobs,
-}
 
 /// An open vault. Everything it spawned is joined by [`VaultSession::close`].
 pub(crate) struct VaultSession {

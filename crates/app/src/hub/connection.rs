@@ -15,11 +15,12 @@ use tokio_util::sync::CancellationToken;
 use vault::Vault;
 
 use crate::App;
+use crate::app::services::AppServices;
 use crate::hub::{client_name, token_owner};
 use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
-use crate::vault_session::{AppServices, VaultSession};
+use crate::vault_session::VaultSession;
 use crate::workspace::data_dir::DataDir;
 
 /// A keyring that keeps its owner waiting does not keep the hub waiting longer.

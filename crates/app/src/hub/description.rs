@@ -1,29 +1,14 @@
 //! Has a model write the description that a hub's router reads, from the user's text about the notes and nothing else.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use llm::hub_description::{DescriptionAnswer, describe};
 use protocol::{ErrorCode, UserError};
-use tokio_util::sync::CancellationToken;
 
 use crate::App;
 use crate::models::model_info;
 use crate::models::spending::{self, SpendingGate};
 use crate::vault_session::VaultSession;
-
-/// Ends the description that is being written, if one is.
-#[derive(Default)]
-pub(crate) struct DescriptionTask(Mutex<CancellationToken>);
-
-impl DescriptionTask {
-    /// Ends what is being written; the next one ends with the token that is handed out.
-    fn restart(&self) -> CancellationToken {
-        let next = CancellationToken::new();
-        let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *writing, next.clone()).cancel();
-        next
-    }
-}
 
 impl App {
     /// A description of the open vault for a hub, from the user's text on how the notes are
@@ -36,7 +21,7 @@ impl App {
                  organized.",
             ));
         }
-        let stopped = self.services().description_task.restart();
+        let stopped = self.description_task().restart();
         let open = self.session().await?;
         let written = stopped.run_until_cancelled(self.describe(&open, organisation));
         open.while_open(written).await.flatten().transpose()
@@ -44,7 +29,7 @@ impl App {
 
     /// Stops writing it: the request is dropped at once.
     pub fn stop_description(&self) {
-        self.services().description_task.restart();
+        self.description_task().restart();
     }
 
     async fn describe(

@@ -10,9 +10,9 @@ use protocol::{AppEvent, Role};
 use secrecy::SecretString;
 
 use crate::app::App;
+use crate::app::services::AppServices;
 use crate::models::selection::{ModelProvider, SelectedModel, SelectionInput};
 use crate::settings::secrets;
-use crate::vault_session::AppServices;
 
 impl App {
     /// Asks the provider for one word, and which models it has. While no model is chosen and there is

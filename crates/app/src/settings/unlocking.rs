@@ -5,9 +5,9 @@ use protocol::request::{KeyStorage, Unlocking};
 use secrecy::SecretString;
 
 use crate::App;
+use crate::app::services::AppServices;
 use crate::settings::secrets;
 use crate::settings::secrets::Secret;
-use crate::vault_session::AppServices;
 
 impl App {
     /// Has the keyring ask the user to unlock it, for as long as the user takes. Then the keys and the

@@ -9,13 +9,14 @@ use protocol::{AppEvent, PrivateRules, Settings, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::app::App;
+use crate::app::services::AppServices;
 use crate::hub::connection;
 use crate::settings::config::{ConfigWatcher, ReloadRequests};
 use crate::settings::key_target::KeyTarget;
 use crate::settings::secrets::Secret;
 use crate::settings::{config, key_server, owned_secret, secrets};
 use crate::support::blocking::run_blocking;
-use crate::vault_session::{AppServices, SessionGuard};
+use crate::vault_session::SessionGuard;
 
 impl App {
     /// The settings in force.

@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use tools::catalog::{ToolDeps, catalog};
 use vault::Vault;
 
-use super::{AppServices, VaultSession};
+use super::VaultSession;
 use crate::adapters::active_note::TurnEnvironment;
 use crate::adapters::archive::StoreArchive;
 use crate::adapters::changes::VaultChanges;
@@ -22,6 +22,7 @@ use crate::adapters::questions::StoreQuestions;
 use crate::adapters::transcript::StoreTranscript;
 use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
+use crate::app::services::AppServices;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
