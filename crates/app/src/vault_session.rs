@@ -149,7 +149,7 @@ impl VaultSession {
         );
         let link = match services.run_mode {
             RunMode::Stay | RunMode::Serve => {
-                connection::vault_link_config(&vault, &dir, services).await
+                connection::vault_link_config(&vault, &dir, &services.config, &services.data).await
             }
             RunMode::Ask | RunMode::AskAndWrite => Ok(None),
         };
@@ -223,7 +223,8 @@ impl VaultSession {
 
     async fn resume_pending(self: &Arc<Self>, services: &AppServices) -> Result<(), UserError> {
         // Before any hub message is read.
-        let assigned = connection::assign_to_configured_hub(&self.store, services).await;
+        let (config, data) = (&services.config, &services.data);
+        let assigned = connection::assign_to_configured_hub(&self.store, config, data).await;
         let resumed = inbox::resume_unfinished(self).await;
         for turn in self.store.open_turns().await? {
             self.service.wake(&turn.conversation);

@@ -17,6 +17,7 @@ use vault::Vault;
 use crate::App;
 use crate::app::services::AppServices;
 use crate::hub::{client_name, token_owner};
+use crate::settings::config::Config;
 use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
@@ -62,11 +63,12 @@ pub(crate) fn configured_hub(settings: &HubSettings) -> Option<String> {
 /// configured now.
 pub(crate) async fn assign_to_configured_hub(
     store: &Store,
-    services: &AppServices,
+    config: &Config,
+    data: &DataDir,
 ) -> Result<(), UserError> {
-    let Some(hub) = configured_hub(&services.config.get().hub) else { return Ok(()) };
+    let Some(hub) = configured_hub(&config.get().hub) else { return Ok(()) };
     store.name_unnamed_hub(&hub).await?;
-    let data = services.data.clone();
+    let data = data.clone();
     run_blocking(move || token_owner::assign_unowned(&data, &hub)).await?
 }
 
@@ -75,17 +77,18 @@ pub(crate) async fn assign_to_configured_hub(
 pub(crate) async fn vault_link_config(
     vault: &Vault,
     home: &Path,
-    services: &AppServices,
+    config: &Config,
+    data: &DataDir,
 ) -> Result<Option<LinkConfig>, UserError> {
-    let mut hub = services.config.hub_in_file();
+    let mut hub = config.hub_in_file();
     let link = link_config(&hub)?;
-    if link.is_none() || vault.folder() == services.data.sample() {
-        services.config.set_hub_name(None);
+    if link.is_none() || vault.folder() == data.sample() {
+        config.set_hub_name(None);
         return Ok(link);
     }
-    let (data, home, wanted) = (services.data.clone(), home.to_owned(), hub.name);
+    let (data, home, wanted) = (data.clone(), home.to_owned(), hub.name);
     hub.name = run_blocking(move || client_name::choose_name(&data, &home, &wanted)).await??;
-    services.config.set_hub_name(Some(hub.name.clone()));
+    config.set_hub_name(Some(hub.name.clone()));
     Ok(link_config(&hub)?)
 }
 

@@ -156,8 +156,10 @@ impl App {
         if !services.run_mode.is_long_running() {
             return;
         }
-        let link = connection::vault_link_config(&open.vault, &open.data_folder, services).await;
-        if services.config.get().hub == *before {
+        let AppServices { config, data, .. } = services;
+        let link =
+            connection::vault_link_config(&open.vault, &open.data_folder, config, data).await;
+        if config.get().hub == *before {
             return;
         }
         let link = link.unwrap_or_else(|error| {
