@@ -10,6 +10,7 @@ pub(crate) mod inbox;
 pub(crate) mod outbox;
 pub(crate) mod reply_matching;
 pub(crate) mod token_owner;
+pub(crate) mod token_settings;
 pub(crate) mod token_source;
 pub(crate) mod wakeup;
 pub(crate) mod writable_notes;

@@ -6,19 +6,16 @@ use std::time::Duration;
 
 use desktop::Keyring;
 use hub::{ConfigProblem, LinkConfig, Token};
-use protocol::request::{KeyStorage, TokenStatus};
 use protocol::settings::{HubSettings, KeyringTrouble};
 use protocol::{HubState, HubStatus, UserError};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use vault::Vault;
 
-use crate::App;
 use crate::app::services::AppServices;
 use crate::hub::{client_name, token_owner};
 use crate::settings::config::Config;
-use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
@@ -90,83 +87,6 @@ pub(crate) async fn vault_link_config(
     hub.name = run_blocking(move || client_name::choose_name(&data, &home, &wanted)).await??;
     config.set_hub_name(Some(hub.name.clone()));
     Ok(link_config(&hub)?)
-}
-
-impl App {
-    /// Whether a hub is to be linked to: by the settings, or by `VAULTMATE_HUB_URL`.
-    #[must_use]
-    pub fn is_hub_enabled(&self) -> bool {
-        !matches!(link_config(&self.settings().hub), Ok(None))
-    }
-
-    /// Where the token for the hub comes from, and why the keyring could not be looked into for one.
-    /// A token that is for another hub is none.
-    pub async fn hub_token_source(&self) -> TokenStatus {
-        let AppServices { data, keyring, .. } = self.services();
-        let found = secrets::find(data, keyring, Secret::HubToken).await;
-        let keyring = found.trouble();
-        let (Some(found), Some(hub)) = (found.keys(), configured_hub(&self.settings().hub)) else {
-            return TokenStatus { source: None, keyring };
-        };
-        let is_others = is_token_of_another(data, found.source, hub).await;
-        let source = (!is_others).then(|| found.source.to_owned());
-        TokenStatus { source, keyring }
-    }
-
-    /// Stores the token for the hub that is configured, and connects again; an empty text removes it.
-    /// While the link is off, the token is for the hub that is linked to next. Where another hub is
-    /// configured before the keyring is unlocked, nothing is stored.
-    pub async fn set_hub_token(
-        &self,
-        token: SecretString,
-        place: KeyStorage,
-    ) -> Result<(), UserError> {
-        let text = token.expose_secret().trim();
-        if !text.is_empty() {
-            Token::new(text)?;
-        }
-        let hub = self.enabled_hub();
-        self.ready_to_store(Secret::HubToken, &token, place).await;
-        {
-            let _saving = self.lock_settings().await;
-            self.store_hub_token(&token, place, hub).await?;
-        }
-        self.link_with_token().await
-    }
-
-    /// Stores the token for this hub, or for the first that asks, if that is still as configured; an empty text
-    /// removes it. The caller holds [`App::lock_settings`].
-    async fn store_hub_token(
-        &self,
-        token: &SecretString,
-        place: KeyStorage,
-        hub: Option<String>,
-    ) -> Result<(), UserError> {
-        let AppServices { data, keyring, .. } = self.services();
-        if token.expose_secret().trim().is_empty() {
-            secrets::save(data, keyring, Secret::HubToken, token, place).await?;
-            return Ok(());
-        }
-        if hub != self.enabled_hub() {
-            return Err(UserError::other("The hub was changed meanwhile. Paste the token again."));
-        }
-        let owner = (token_owner::owner_row(data, secrets::place_name(place)), hub);
-        owned_secret::save(data, keyring, Secret::HubToken, token, place, owner).await.map(drop)
-    }
-
-    /// The id of the hub that is linked to by the settings; `None` while the link is off.
-    fn enabled_hub(&self) -> Option<String> {
-        let link = link_config(&self.settings().hub).ok().flatten();
-        link.as_ref().map(LinkConfig::hub_id)
-    }
-
-    /// Links to the hub with the token as it is found now, if a vault is open.
-    pub(crate) async fn link_with_token(&self) -> Result<(), UserError> {
-        if let Ok(open) = self.session().await {
-            open.connect_hub(link_config(&self.settings().hub)?, self.services());
-        }
-        Ok(())
-    }
 }
 
 impl VaultSession {
@@ -288,7 +208,7 @@ async fn connect_with_token(
 }
 
 /// Whether the token in this place is for another hub, as far as that is known.
-async fn is_token_of_another(data: &DataDir, place: &'static str, hub: String) -> bool {
+pub(super) async fn is_token_of_another(data: &DataDir, place: &'static str, hub: String) -> bool {
     let data = data.clone();
     run_blocking(move || token_owner::is_of_another(&data, place, &hub)).await.unwrap_or(false)
 }
