@@ -18,7 +18,6 @@ pub(crate) mod note_lineage;
 mod planned_names;
 pub(crate) mod private_note;
 pub(crate) mod provenance;
-pub(crate) mod quoted_message;
 mod replaced_notes;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! The sources of what a turn has read besides the user's messages, and their consequences. Wording
 //! never counts.
 
+pub(crate) mod quoted_message;
+
 use std::collections::BTreeSet;
 
 use llm::tool_api::tool::ToolEffect;
@@ -10,8 +12,8 @@ use protocol::{
 use unicode_casefold::UnicodeCaseFold as _;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::quoted_message::HubRequest;
 use crate::hub::writable_notes::WritableNotes;
+use quoted_message::HubRequest;
 
 /// Files that tell the assistant how to work, at the top of the vault or of any folder in it.
 pub(crate) const RULES_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
