@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use protocol::{ChangeKind, Effect, FileId, FileReplacement, NotePath, Timestamp, UserError};
 
 use super::PrivacyGuard;
-use super::replaced_notes::by_file_clock;
+use crate::support::clock::by_file_clock;
 
 /// When a note was read at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

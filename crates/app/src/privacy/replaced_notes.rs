@@ -15,9 +15,7 @@ use super::note_lineage::{KnownNote, NoteLineage, ReadTimes};
 use super::{PrivacyGuard, PrivacyView, SourcesByTurn};
 use crate::adapters::active_note::OpenedFile;
 use crate::support::blocking::run_blocking;
-
-/// The clock of a file system goes in ticks: the number of milliseconds that it may be behind.
-const FILE_CLOCK_LAG_MS: i64 = 20;
+use crate::support::clock::by_file_clock;
 
 /// When the turns of these messages may have read something: not before their first message, and by a call not
 /// before the first answer of a model.
@@ -53,11 +51,6 @@ pub(super) fn read_times(
         }
     }
     read
-}
-
-/// The earliest time that a file made or touched at that time may have.
-pub(super) const fn by_file_clock(at: Timestamp) -> Timestamp {
-    Timestamp(at.0.saturating_sub(FILE_CLOCK_LAG_MS))
 }
 
 impl PrivacyGuard {

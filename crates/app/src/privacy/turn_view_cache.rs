@@ -10,10 +10,9 @@ use protocol::{Message, NotePath, Privacy, Timestamp, TurnId, UserError};
 use vault::PrivacyFilter;
 
 use super::history_filter::mentioned_turn_cache::MentionedTurnCache;
-use super::replaced_notes::by_file_clock;
 use super::{PrivacyGuard, PrivacyView};
 use crate::support::blocking::run_blocking;
-use crate::support::clock::now;
+use crate::support::clock::{by_file_clock, now};
 
 /// The number of turns that are remembered. Those before are judged by what stands in them, as
 /// after a restart.
