@@ -5,9 +5,13 @@ mod captures;
 mod same_rules;
 mod view_cost;
 
+use index::Index;
 use protocol::settings::PrivateSettings;
-use protocol::{CallId, ConversationId, MessageId, MessagePart, NotePath, Role, Timestamp};
+use protocol::{
+    CallId, ConversationId, MessageId, MessagePart, NotePath, PrivateRules, Role, Timestamp,
+};
 use serde_json::json;
+use vault::Vault;
 
 use super::*;
 use crate::support::clock::now;
