@@ -1,4 +1,4 @@
-//! What happens in a vault, as events for the window and the desktop, and the progress of jobs.
+//! Events for the window and the desktop about all that happens in a vault, and the progress of jobs.
 
 pub(crate) mod desktop_feed;
 pub(crate) mod domain_event;

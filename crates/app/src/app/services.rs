@@ -1,4 +1,4 @@
-//! What the application shares with every vault that it opens.
+//! The services that the application shares with every vault that it opens.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! What happens in an open vault, as the parts that do it tell the publisher.
+//! The events of an open vault, as the parts that cause them tell the publisher.
 
 use llm::ports::turn_policy::TurnEvent;
 use protocol::{ChangeSetId, ConversationId, OpenTurn, Question, TurnId, UserError};

@@ -1,4 +1,4 @@
-//! What is known of a model, how private what it may see is, and which one summarizes.
+//! Facts about a model: its limits and price, how private the notes are that it may see, and which one summarizes.
 
 use std::sync::Arc;
 

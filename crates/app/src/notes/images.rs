@@ -27,7 +27,7 @@ impl App {
         let _turn = READ_PERMITS.acquire().await;
         self.run_query(move |open| {
             let path = resolve_image(open, &link, source.as_ref())?;
-            Ok(open.vault.unfiltered().read_image(&path)?)
+            Ok::<_, UserError>(open.vault.unfiltered().read_image(&path)?)
         })
         .await?
     }
