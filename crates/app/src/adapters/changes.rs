@@ -23,7 +23,7 @@ use crate::changes::diff::line_counts;
 use crate::changes::policy::{Decision, PolicyFacts, decide};
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::capture_conflicts::capture_conflicts;
-use crate::hub::fallback_capture::is_capture_call;
+use crate::hub::fallback_capture::capture_call::is_capture_call;
 use crate::hub::writable_notes::WritableNotes;
 use crate::notes::indexer::Indexer;
 use crate::privacy::provenance::quoted_message::HubRequest;

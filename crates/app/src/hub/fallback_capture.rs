@@ -5,6 +5,7 @@
 //! inbox note may be one that no model sees. So models are not told its outcome
 //! (`privacy::history_filter::withheld_captures`).
 
+pub(crate) mod capture_call;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use llm::model::{
     ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, OWN_CALL_PREFIX, StopReason,
-    ToolCall, is_own_call,
+    ToolCall,
 };
 use llm::provider::{ModelStream, Provider};
 use llm::tool_api::tool::ToolEffect;
@@ -23,12 +24,9 @@ use protocol::notes::invisible::without_invisible;
 use protocol::{CallId, ModelInfo, NotePath, Question, Role, TokenUsage};
 use serde_json::{Value, json};
 use tools::catalog::RESOLVE_QUESTION;
-use tools::plan_outcome::{self, PlanOutcome};
 
 use crate::chat::user_message::title_from_text;
-
-/// The tool that keeps them.
-const APPEND_TOOL: &str = "append_file";
+use capture_call::{APPEND_TOOL, captures_message, is_capture_call, saved_text};
 
 /// Precedes text that answers the open question.
 const ANSWER_PREFIX: &str = "answer:";
@@ -314,19 +312,9 @@ fn successful_calls(messages: &[ModelMessage]) -> impl Iterator<Item = (&ToolCal
     })
 }
 
-/// Whether no model made the call: it keeps a message, or answers a question.
-pub(crate) fn is_capture_call(call: &CallId) -> bool {
-    is_own_call(call)
-}
-
 /// Whether the call keeps a message, and no model made it.
 fn is_capture(call: &ToolCall) -> bool {
     captures_message(&call.id, &call.tool)
-}
-
-/// Whether the call of this tool keeps a message, and no model made it.
-pub(crate) fn captures_message(call: &CallId, tool: &str) -> bool {
-    tool == APPEND_TOOL && is_capture_call(call)
 }
 
 /// The call that was made last, if no model made it and it was cut before it changed a note.
@@ -352,25 +340,6 @@ fn repeat(
 /// The events once the message is in the inbox note.
 fn saved_events(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
     vec![ModelEvent::Text(saved_text(inbox, output)), stop_event(StopReason::EndTurn)]
-}
-
-fn saved_text(inbox: &NotePath, output: &str) -> String {
-    match plan_outcome::parse(output) {
-        PlanOutcome::Applied => format!("Saved to {inbox}."),
-        PlanOutcome::Pending => format!("Added to {inbox} as a change to review."),
-    }
-}
-
-/// Whether the text is ours, about a message that a capture added to this note, and nothing else.
-pub(crate) fn is_saved_text(text: &str, inbox: &NotePath) -> bool {
-    let pending = plan_outcome::pending_text("");
-    ["", pending.as_str()].iter().any(|output| text == saved_text(inbox, output))
-}
-
-/// The path that a capture with these arguments adds to.
-pub(crate) fn captured_path(arguments: &Value) -> Option<NotePath> {
-    let path = arguments.get("path").and_then(Value::as_str)?;
-    NotePath::parse(path.strip_prefix("./").unwrap_or(path)).ok()
 }
 
 /// The tool that was called last, whether it failed, and its output.

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::events::domain_event::DomainEvent;
-use crate::hub::fallback_capture;
+use crate::hub::fallback_capture::capture_call::{captures_message, is_capture_call};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 use crate::vault_session::VaultSession;
@@ -145,7 +145,7 @@ fn model_messages(own: &[Message], ending: &TurnEnding) -> Vec<(String, &'static
 }
 
 fn is_fallback_capture(part: &MessagePart) -> bool {
-    matches!(part, MessagePart::Call { id, .. } if fallback_capture::is_capture_call(id))
+    matches!(part, MessagePart::Call { id, .. } if is_capture_call(id))
 }
 
 /// Whether no model has said anything in the turn of these messages: it captured the hub message,
@@ -157,7 +157,7 @@ pub(crate) fn is_only_captured(own: &[Message]) -> bool {
 }
 
 fn is_capture_of_message(part: &MessagePart) -> bool {
-    matches!(part, MessagePart::Call { id, tool, .. } if fallback_capture::captures_message(id, tool))
+    matches!(part, MessagePart::Call { id, tool, .. } if captures_message(id, tool))
 }
 
 fn review_text(waiting: &[NotePath], reach: HubDisclosure) -> Option<String> {

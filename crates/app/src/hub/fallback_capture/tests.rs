@@ -255,18 +255,3 @@ fn a_search_is_work_for_a_question_and_not_for_a_link_with_a_query() {
         }
     }
 }
-
-#[test]
-fn only_our_own_text_counts_as_the_end_of_a_capture() {
-    let pending = plan_outcome::pending_text("append 1 line to `In.md`");
-    for output in ["Applied: append 1 line to `In.md`.", pending.as_str()] {
-        let text = saved_text(&inbox(), output);
-        assert!(is_saved_text(&text, &inbox()), "{text}");
-        let more = format!("{text} The diary says so, too.");
-        assert!(!is_saved_text(&more, &inbox()), "{more}");
-    }
-    assert!(!is_saved_text("Saved to Other.md.", &inbox()));
-    let path = |path: &str| captured_path(&json!({ "path": path, "content": "- milk" }));
-    assert_eq!(path("./In.md"), Some(inbox()));
-    assert_eq!(path("inbox/In.md").as_ref().map(NotePath::as_str), Some("inbox/In.md"));
-}

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tools::plan_outcome::{self, PlanOutcome};
 
 use super::{Hidden, reveals_in_quotation};
-use crate::hub::fallback_capture::{
+use crate::hub::fallback_capture::capture_call::{
     captured_path, captures_message, is_capture_call, is_saved_text,
 };
 use crate::privacy::withheld_plans::TurnCall;

@@ -1,0 +1,65 @@
+//! The call that adds a hub message to the inbox note, and the text that says so: how both are recognized among the
+//! messages of a conversation.
+
+use llm::model::is_own_call;
+use protocol::{CallId, NotePath};
+use serde_json::Value;
+use tools::plan_outcome::{self, PlanOutcome};
+
+/// The tool that adds messages to the note.
+pub(super) const APPEND_TOOL: &str = "append_file";
+
+/// Whether no model made the call: it keeps a message, or answers a question.
+pub(crate) fn is_capture_call(call: &CallId) -> bool {
+    is_own_call(call)
+}
+
+/// Whether the call of this tool keeps a message, and no model made it.
+pub(crate) fn captures_message(call: &CallId, tool: &str) -> bool {
+    tool == APPEND_TOOL && is_capture_call(call)
+}
+
+/// The path that a capture with these arguments adds to.
+pub(crate) fn captured_path(arguments: &Value) -> Option<NotePath> {
+    let path = arguments.get("path").and_then(Value::as_str)?;
+    NotePath::parse(path.strip_prefix("./").unwrap_or(path)).ok()
+}
+
+pub(super) fn saved_text(inbox: &NotePath, output: &str) -> String {
+    match plan_outcome::parse(output) {
+        PlanOutcome::Applied => format!("Saved to {inbox}."),
+        PlanOutcome::Pending => format!("Added to {inbox} as a change to review."),
+    }
+}
+
+/// Whether the text is ours, about a message that a capture added to this note, and nothing else.
+pub(crate) fn is_saved_text(text: &str, inbox: &NotePath) -> bool {
+    let pending = plan_outcome::pending_text("");
+    ["", pending.as_str()].iter().any(|output| text == saved_text(inbox, output))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn inbox() -> NotePath {
+        NotePath::parse("In.md").expect("a path")
+    }
+
+    #[test]
+    fn only_our_own_text_counts_as_the_end_of_a_capture() {
+        let pending = plan_outcome::pending_text("append 1 line to `In.md`");
+        for output in ["Applied: append 1 line to `In.md`.", pending.as_str()] {
+            let text = saved_text(&inbox(), output);
+            assert!(is_saved_text(&text, &inbox()), "{text}");
+            let more = format!("{text} The diary says so, too.");
+            assert!(!is_saved_text(&more, &inbox()), "{more}");
+        }
+        assert!(!is_saved_text("Saved to Other.md.", &inbox()));
+        let path = |path: &str| captured_path(&json!({ "path": path, "content": "- milk" }));
+        assert_eq!(path("./In.md"), Some(inbox()));
+        assert_eq!(path("inbox/In.md").as_ref().map(NotePath::as_str), Some("inbox/In.md"));
+    }
+}
