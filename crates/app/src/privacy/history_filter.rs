@@ -85,6 +85,13 @@ impl<'a> Hidden<'a> {
         self.view.hidden_names.occur_in(text) || self.gone.occur_in(text)
     }
 
+    /// Whether a note is not to be heard of, or another one has its path by now.
+    fn hides_note(&self, note: &NotePath) -> bool {
+        self.view.rules.by_path(note) > self.view.max_privacy
+            || self.is_named_in(note.as_str())
+            || self.replaced.occur_in(note.as_str())
+    }
+
     /// A context block without those names. Of a list of notes nothing is left of them: how many private
     /// notes link to one that was moved would be told otherwise.
     fn redacted(&self, block: &str) -> String {
@@ -191,7 +198,11 @@ pub(super) fn filter_history(
     is_clean: impl Fn(&Message) -> bool,
     heard_private: impl Fn(&TurnId) -> bool,
 ) -> Vec<Message> {
-    let rows = withhold_captures(rows, hidden);
+    let rows = withhold_captures(
+        rows,
+        |note| hidden.hides_note(note),
+        |text| reveals_in_quotation(hidden, text),
+    );
     let reveals = |row: &&Message| {
         row.parts.iter().any(|part| reveals(hidden, row.role, part))
             || heard_private(&row.turn)

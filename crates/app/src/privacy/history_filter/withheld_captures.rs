@@ -9,11 +9,9 @@ use protocol::{CallId, Message, MessagePart, NotePath, Role, TurnId};
 use serde_json::{Map, Value};
 use tools::plan_outcome::{self, PlanOutcome};
 
-use super::{Hidden, reveals_in_quotation};
 use crate::hub::fallback_capture::capture_call::{
     captured_path, captures_message, is_capture_call, is_saved_text,
 };
-use crate::privacy::withheld_plans::TurnCall;
 
 /// Stands for the summary of the plan.
 const ADDED: &str = "add the message to the inbox note";
@@ -22,9 +20,14 @@ const NOT_ADDED: &str = "The message could not be added to the inbox note.";
 
 const SAVED: &str = "Saved to the inbox note.";
 
-/// The messages without what captures tell of hidden notes: names, outcomes and reasons of failures.
-pub(super) fn withhold_captures(mut rows: Vec<Message>, hidden: &Hidden<'_>) -> Vec<Message> {
-    let captures = Captures::find(&rows, hidden);
+/// The messages without what captures tell of hidden notes: names, outcomes and reasons of failures. `hides` knows the
+/// hidden notes, and `reveals` the texts that tell of one.
+pub(super) fn withhold_captures(
+    mut rows: Vec<Message>,
+    hides: impl Fn(&NotePath) -> bool,
+    reveals: impl Fn(&str) -> bool,
+) -> Vec<Message> {
+    let captures = Captures::find(&rows, hides);
     for Message { turn, role, parts, .. } in &mut rows {
         for part in parts {
             match part {
@@ -32,7 +35,7 @@ pub(super) fn withhold_captures(mut rows: Vec<Message>, hidden: &Hidden<'_>) -> 
                     *arguments = Value::Object(Map::new());
                 }
                 MessagePart::Result { call, output, is_error, speech }
-                    if captures.hides_result(turn, call, output, hidden) =>
+                    if captures.hides_result(turn, call, output, &reveals) =>
                 {
                     *output = withheld_outcome(output, *is_error);
                     *speech = None;
@@ -52,7 +55,7 @@ pub(super) fn withhold_captures(mut rows: Vec<Message>, hidden: &Hidden<'_>) -> 
 /// The calls of ours among some messages.
 #[derive(Default)]
 struct Captures {
-    calls: BTreeMap<TurnCall, OwnCallKind>,
+    calls: BTreeMap<(TurnId, CallId), OwnCallKind>,
     /// By turn, the hidden note that a message was added to.
     hidden_notes: BTreeMap<TurnId, NotePath>,
 }
@@ -69,7 +72,7 @@ enum OwnCallKind {
 }
 
 impl Captures {
-    fn find(rows: &[Message], hidden: &Hidden<'_>) -> Self {
+    fn find(rows: &[Message], hides: impl Fn(&NotePath) -> bool) -> Self {
         let mut found = Self::default();
         for row in rows {
             for part in &row.parts {
@@ -79,7 +82,7 @@ impl Captures {
                 }
                 let kind = match captured_path(arguments) {
                     _ if !captures_message(id, tool) => OwnCallKind::Other,
-                    Some(note) if !hides_note(hidden, &note) => OwnCallKind::OpenNote,
+                    Some(note) if !hides(&note) => OwnCallKind::OpenNote,
                     note => {
                         let notes = note.map(|note| (row.turn.clone(), note));
                         found.hidden_notes.extend(notes);
@@ -101,13 +104,13 @@ impl Captures {
         turn: &TurnId,
         call: &CallId,
         output: &str,
-        hidden: &Hidden<'_>,
+        reveals: impl Fn(&str) -> bool,
     ) -> bool {
         is_capture_call(call)
             && match self.kind(turn, call) {
                 // A result that is read without its call may be that of a capture.
                 Some(OwnCallKind::HiddenNote) | None => true,
-                Some(OwnCallKind::OpenNote) => reveals_in_quotation(hidden, output),
+                Some(OwnCallKind::OpenNote) => reveals(output),
                 Some(OwnCallKind::Other) => false,
             }
     }
@@ -120,13 +123,6 @@ impl Captures {
     fn kind(&self, turn: &TurnId, call: &CallId) -> Option<OwnCallKind> {
         self.calls.get(&(turn.clone(), call.clone())).copied()
     }
-}
-
-/// Whether a note is not to be heard of, or another one has its path by now.
-fn hides_note(hidden: &Hidden<'_>, note: &NotePath) -> bool {
-    hidden.view.rules.by_path(note) > hidden.view.max_privacy
-        || hidden.is_named_in(note.as_str())
-        || hidden.replaced.occur_in(note.as_str())
 }
 
 /// The outcome without its wording. Whether the message is saved or waits for review is left: the turn goes on with it.
