@@ -26,7 +26,9 @@ use serde_json::{Value, json};
 use tools::catalog::RESOLVE_QUESTION;
 
 use crate::chat::user_message::title_from_text;
-use capture_call::{APPEND_TOOL, captures_message, is_capture_call, saved_text};
+use capture_call::{
+    APPEND_TOOL, captures_message, is_capture_call, saved_text, with_settings_notice,
+};
 
 /// Precedes text that answers the open question.
 const ANSWER_PREFIX: &str = "answer:";
@@ -405,10 +407,7 @@ fn list_item(text: &str) -> String {
 impl FallbackCapture {
     fn text_events(&self, text: String) -> Vec<ModelEvent> {
         let text = match self.without_settings {
-            true => format!(
-                "{text} No model was asked: the settings file can’t be used. Open Vaultmate and \
-                 choose which settings count."
-            ),
+            true => with_settings_notice(&text),
             false => text,
         };
         vec![ModelEvent::Text(text), stop_event(StopReason::EndTurn)]

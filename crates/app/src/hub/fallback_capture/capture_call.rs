@@ -32,6 +32,14 @@ pub(super) fn saved_text(inbox: &NotePath, output: &str) -> String {
     }
 }
 
+/// The text with the reason why no model was asked: the settings file cannot be used.
+pub(super) fn with_settings_notice(text: &str) -> String {
+    format!(
+        "{text} No model was asked: the settings file can’t be used. Open Vaultmate and choose \
+         which settings count."
+    )
+}
+
 /// Whether the text is ours, about a message that a capture added to this note, and nothing else.
 pub(crate) fn is_saved_text(text: &str, inbox: &NotePath) -> bool {
     let pending = plan_outcome::pending_text("");
