@@ -43,7 +43,10 @@ pub(super) fn with_settings_notice(text: &str) -> String {
 /// Whether the text is ours, about a message that a capture added to this note, and nothing else.
 pub(crate) fn is_saved_text(text: &str, inbox: &NotePath) -> bool {
     let pending = plan_outcome::pending_text("");
-    ["", pending.as_str()].iter().any(|output| text == saved_text(inbox, output))
+    ["", pending.as_str()].iter().any(|output| {
+        let saved = saved_text(inbox, output);
+        text == saved || text == with_settings_notice(&saved)
+    })
 }
 
 #[cfg(test)]
@@ -60,10 +63,12 @@ mod tests {
     fn only_our_own_text_counts_as_the_end_of_a_capture() {
         let pending = plan_outcome::pending_text("append 1 line to `In.md`");
         for output in ["Applied: append 1 line to `In.md`.", pending.as_str()] {
-            let text = saved_text(&inbox(), output);
-            assert!(is_saved_text(&text, &inbox()), "{text}");
-            let more = format!("{text} The diary says so, too.");
-            assert!(!is_saved_text(&more, &inbox()), "{more}");
+            let saved = saved_text(&inbox(), output);
+            for text in [with_settings_notice(&saved), saved] {
+                assert!(is_saved_text(&text, &inbox()), "{text}");
+                let more = format!("{text} The diary says so, too.");
+                assert!(!is_saved_text(&more, &inbox()), "{more}");
+            }
         }
         assert!(!is_saved_text("Saved to Other.md.", &inbox()));
         let path = |path: &str| captured_path(&json!({ "path": path, "content": "- milk" }));
