@@ -26,7 +26,8 @@ pub(super) struct InterruptedCall {
 }
 
 impl InterruptedCall {
-    /// The one result of the call. The notes that it names and that were there before are among its sources.
+    /// The one result of the call. The notes that it names and that were there before are among its sources,
+    /// unless the application made the call.
     pub(super) fn into_result(self) -> CallResult {
         let own = self.own_effects();
         let among = |states: &[IntentState]| -> Vec<&CallEffect> {
@@ -106,6 +107,10 @@ impl InterruptedCall {
     /// the call wrote. That a name without a path was that of one note, and that a folder could be changed, depends
     /// on every note.
     fn source_of(&self, effect: &CallEffect) -> Option<Source> {
+        // No model is told the outcome of our own call.
+        if llm::model::is_own_call(&self.call) {
+            return None;
+        }
         match effect.kind {
             ChangeKind::Create => None,
             ChangeKind::Replace | ChangeKind::Trash | ChangeKind::Rename if self.spells(effect) => {
@@ -131,8 +136,17 @@ mod tests {
     }
 
     fn result(tool: &str, spelled: &[&str], effects: Vec<CallEffect>) -> CallResult {
+        result_of_call("c", tool, spelled, effects)
+    }
+
+    fn result_of_call(
+        call: &str,
+        tool: &str,
+        spelled: &[&str],
+        effects: Vec<CallEffect>,
+    ) -> CallResult {
         let spelled = spelled.iter().map(|text| (*text).to_owned()).collect();
-        let call = CallId::from("c");
+        let call = CallId::from(call);
         InterruptedCall { call, tool: tool.to_owned(), spelled, effects, is_pending: false }
             .into_result()
     }
@@ -217,6 +231,20 @@ mod tests {
             // The control: by its path.
             let told = result(tool, &["work/garden"], effects());
             assert!(told.output.ends_with("had changed Work/Garden.md."), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn a_note_that_our_own_call_added_a_message_to_is_no_source() {
+        for state in [IntentState::Done, IntentState::Open, IntentState::Parked] {
+            let cut = |call: &str| {
+                let effects = vec![effect(ChangeKind::Replace, "Inbox.md", state)];
+                result_of_call(call, "append_file", &["./Inbox.md"], effects)
+            };
+            let own = cut("capture-1");
+            assert!(own.output.contains("Inbox.md") && own.sources.is_empty(), "{own:?}");
+            // The control: a call of a model.
+            assert_eq!(cut("c").sources, [Source::Note(path("Inbox.md"))]);
         }
     }
 
