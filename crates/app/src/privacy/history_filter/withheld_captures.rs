@@ -3,7 +3,7 @@
 //! They are planned over all notes, whatever the model of their turn may see, and it was told nothing of their outcome. So
 //! such a call is no reason to withhold its turn, and nothing is left of it but that it was made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CallId, Message, MessagePart, NotePath, Role, TurnId};
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use tools::plan_outcome::{self, PlanOutcome};
 use crate::hub::fallback_capture::capture_call::{
     captured_path, captures_message, is_capture_call, is_saved_text,
 };
+use crate::privacy::hidden_names::REDACTED;
 
 /// Stands for the summary of the plan.
 const ADDED: &str = "add the message to the inbox note";
@@ -73,6 +74,7 @@ enum OwnCallKind {
 
 impl Captures {
     fn find(rows: &[Message], hides: impl Fn(&NotePath) -> bool) -> Self {
+        let redacted = redacted_calls(rows);
         let mut found = Self::default();
         for row in rows {
             for part in &row.parts {
@@ -82,7 +84,9 @@ impl Captures {
                 }
                 let kind = match captured_path(arguments) {
                     _ if !captures_message(id, tool) => OwnCallKind::Other,
-                    Some(note) if !hides(&note) => OwnCallKind::OpenNote,
+                    Some(note) if !redacted.contains(&(&row.turn, id)) && !hides(&note) => {
+                        OwnCallKind::OpenNote
+                    }
                     note => {
                         let notes = note.map(|note| (row.turn.clone(), note));
                         found.hidden_notes.extend(notes);
@@ -123,6 +127,17 @@ impl Captures {
     fn kind(&self, turn: &TurnId, call: &CallId) -> Option<OwnCallKind> {
         self.calls.get(&(turn.clone(), call.clone())).copied()
     }
+}
+
+/// The calls whose result lost a name when it was stored: their note was hidden by then. It may be renamed or deleted by
+/// now, and no source tells of a captured note that is gone.
+fn redacted_calls(rows: &[Message]) -> BTreeSet<(&TurnId, &CallId)> {
+    let parts = rows.iter().flat_map(|row| row.parts.iter().map(move |part| (&row.turn, part)));
+    let redacted = parts.filter_map(|(turn, part)| match part {
+        MessagePart::Result { call, output, .. } if output.contains(REDACTED) => Some((turn, call)),
+        _ => None,
+    });
+    redacted.collect()
 }
 
 /// The outcome without its wording. Whether the message is saved or waits for review is left: the turn goes on with it.

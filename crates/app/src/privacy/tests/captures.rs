@@ -75,3 +75,18 @@ async fn a_capture_in_an_open_note_is_told_unless_it_names_a_hidden_one() {
     let told = told_of(private(), true, rows).await;
     assert!(!told.contains(CANARY), "{told}");
 }
+
+#[tokio::test]
+async fn a_note_that_was_hidden_when_a_message_was_added_is_not_named_once_it_is_gone() {
+    let redacted = "Applied: append 1 line to `(a private note)`.";
+    for begins in [true, false] {
+        let rows = captured("capture-1", "Gone.md", redacted, false);
+        let told = told_of(rules(&[], &["#home"]), begins, rows).await;
+        assert!(!told.contains("Gone") && !told.contains("1 line"), "{told}");
+        assert!(told.contains(ANSWER) && told.contains("Saved to the inbox note."), "{told}");
+        // The control: a call of a model names its note.
+        let rows = captured("call", "Gone.md", redacted, false);
+        let told = told_of(rules(&[], &["#home"]), begins, rows).await;
+        assert!(told.contains("Gone.md"), "{told}");
+    }
+}
