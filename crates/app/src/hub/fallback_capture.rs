@@ -24,6 +24,7 @@ use protocol::notes::invisible::without_invisible;
 use protocol::{CallId, ModelInfo, NotePath, Question, Role, TokenUsage};
 use serde_json::{Value, json};
 use tools::catalog::RESOLVE_QUESTION;
+use tools::plan_outcome;
 
 use crate::chat::user_message::title_from_text;
 use capture_call::{
@@ -75,7 +76,9 @@ impl Provider for FallbackCapture {
                     "Couldn’t save this message: {why}"
                 )));
             }
-            (Some((_, false, output)), _) => self.text_events(saved_text(&self.inbox, output)),
+            (Some((_, false, output)), _) => {
+                self.text_events(saved_text(&self.inbox, plan_outcome::parse(output)))
+            }
         };
         Ok(Box::pin(stream::iter(events.into_iter().map(Ok))))
     }
@@ -341,7 +344,8 @@ fn repeat(
 
 /// The events once the message is in the inbox note.
 fn saved_events(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
-    vec![ModelEvent::Text(saved_text(inbox, output)), stop_event(StopReason::EndTurn)]
+    let text = saved_text(inbox, plan_outcome::parse(output));
+    vec![ModelEvent::Text(text), stop_event(StopReason::EndTurn)]
 }
 
 /// The tool that was called last, whether it failed, and its output.

@@ -4,7 +4,7 @@
 use llm::model::is_own_call;
 use protocol::{CallId, NotePath};
 use serde_json::Value;
-use tools::plan_outcome::{self, PlanOutcome};
+use tools::plan_outcome::PlanOutcome;
 
 /// The tool that adds messages to the note.
 pub(super) const APPEND_TOOL: &str = "append_file";
@@ -25,8 +25,9 @@ pub(crate) fn captured_path(arguments: &Value) -> Option<NotePath> {
     NotePath::parse(path.strip_prefix("./").unwrap_or(path)).ok()
 }
 
-pub(super) fn saved_text(inbox: &NotePath, output: &str) -> String {
-    match plan_outcome::parse(output) {
+/// The end of a turn whose capture had this outcome.
+pub(super) fn saved_text(inbox: &NotePath, outcome: PlanOutcome) -> String {
+    match outcome {
         PlanOutcome::Applied => format!("Saved to {inbox}."),
         PlanOutcome::Pending => format!("Added to {inbox} as a change to review."),
     }
@@ -40,11 +41,10 @@ pub(super) fn with_settings_notice(text: &str) -> String {
     )
 }
 
-/// Whether the text is ours, about a message that a capture added to this note, and nothing else.
-pub(crate) fn is_saved_text(text: &str, inbox: &NotePath) -> bool {
-    let pending = plan_outcome::pending_text("");
-    ["", pending.as_str()].iter().any(|output| {
-        let saved = saved_text(inbox, output);
+/// The outcome of a capture that added to this note, if the text is ours, tells of that and of nothing else.
+pub(crate) fn outcome_in_saved_text(text: &str, inbox: &NotePath) -> Option<PlanOutcome> {
+    [PlanOutcome::Applied, PlanOutcome::Pending].into_iter().find(|outcome| {
+        let saved = saved_text(inbox, *outcome);
         text == saved || text == with_settings_notice(&saved)
     })
 }
@@ -61,16 +61,16 @@ mod tests {
 
     #[test]
     fn only_our_own_text_counts_as_the_end_of_a_capture() {
-        let pending = plan_outcome::pending_text("append 1 line to `In.md`");
-        for output in ["Applied: append 1 line to `In.md`.", pending.as_str()] {
-            let saved = saved_text(&inbox(), output);
+        let outcome_in = |text: &str| outcome_in_saved_text(text, &inbox());
+        for outcome in [PlanOutcome::Applied, PlanOutcome::Pending] {
+            let saved = saved_text(&inbox(), outcome);
             for text in [with_settings_notice(&saved), saved] {
-                assert!(is_saved_text(&text, &inbox()), "{text}");
+                assert_eq!(outcome_in(&text), Some(outcome), "{text}");
                 let more = format!("{text} The diary says so, too.");
-                assert!(!is_saved_text(&more, &inbox()), "{more}");
+                assert_eq!(outcome_in(&more), None, "{more}");
             }
         }
-        assert!(!is_saved_text("Saved to Other.md.", &inbox()));
+        assert_eq!(outcome_in("Saved to Other.md."), None);
         let path = |path: &str| captured_path(&json!({ "path": path, "content": "- milk" }));
         assert_eq!(path("./In.md"), Some(inbox()));
         assert_eq!(path("inbox/In.md").as_ref().map(NotePath::as_str), Some("inbox/In.md"));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tools::plan_outcome::{self, PlanOutcome};
 
 use crate::hub::fallback_capture::capture_call::{
-    captured_path, captures_message, is_capture_call, is_saved_text,
+    captured_path, captures_message, is_capture_call, outcome_in_saved_text,
 };
 use crate::privacy::hidden_names::REDACTED;
 
@@ -121,7 +121,7 @@ impl Captures {
 
     /// Whether the text is ours and says where the message of the turn was saved.
     fn is_end_of_hidden(&self, turn: &TurnId, text: &str) -> bool {
-        self.hidden_notes.get(turn).is_some_and(|note| is_saved_text(text, note))
+        self.hidden_notes.get(turn).is_some_and(|note| outcome_in_saved_text(text, note).is_some())
     }
 
     fn kind(&self, turn: &TurnId, call: &CallId) -> Option<OwnCallKind> {
