@@ -21,6 +21,8 @@ const NOT_ADDED: &str = "The message could not be added to the inbox note.";
 
 const SAVED: &str = "Saved to the inbox note.";
 
+const ADDED_FOR_REVIEW: &str = "Added to the inbox note as a change to review.";
+
 /// The messages without what captures tell of hidden notes: names, outcomes and reasons of failures. `hides` knows the
 /// hidden notes, and `reveals` the texts that tell of one.
 pub(super) fn withhold_captures(
@@ -41,10 +43,10 @@ pub(super) fn withhold_captures(
                     *output = withheld_outcome(output, *is_error);
                     *speech = None;
                 }
-                MessagePart::Text { text }
-                    if *role == Role::Assistant && captures.is_end_of_hidden(turn, text) =>
-                {
-                    SAVED.clone_into(text);
+                MessagePart::Text { text } if *role == Role::Assistant => {
+                    if let Some(outcome) = captures.outcome_of_hidden(turn, text) {
+                        withheld_end(outcome).clone_into(text);
+                    }
                 }
                 _ => {}
             }
@@ -119,9 +121,9 @@ impl Captures {
             }
     }
 
-    /// Whether the text is ours and says where the message of the turn was saved.
-    fn is_end_of_hidden(&self, turn: &TurnId, text: &str) -> bool {
-        self.hidden_notes.get(turn).is_some_and(|note| outcome_in_saved_text(text, note).is_some())
+    /// The outcome of the capture of the turn, if the text is ours and tells that of a hidden note.
+    fn outcome_of_hidden(&self, turn: &TurnId, text: &str) -> Option<PlanOutcome> {
+        self.hidden_notes.get(turn).and_then(|note| outcome_in_saved_text(text, note))
     }
 
     fn kind(&self, turn: &TurnId, call: &CallId) -> Option<OwnCallKind> {
@@ -138,6 +140,14 @@ fn redacted_calls(rows: &[Message]) -> BTreeSet<(&TurnId, &CallId)> {
         _ => None,
     });
     redacted.collect()
+}
+
+/// The end of a turn without the name of the note.
+const fn withheld_end(outcome: PlanOutcome) -> &'static str {
+    match outcome {
+        PlanOutcome::Applied => SAVED,
+        PlanOutcome::Pending => ADDED_FOR_REVIEW,
+    }
 }
 
 /// The outcome without its wording. Whether the message is saved or waits for review is left: the turn goes on with it.

@@ -19,6 +19,16 @@ fn captured(id: &str, path: &str, output: &str, is_error: bool) -> Vec<Message> 
     ]
 }
 
+/// The same where the change waits for review.
+fn captured_for_review(path: &str) -> Vec<Message> {
+    let output = tools::plan_outcome::pending_text(&format!("append 1 line to `{path}`"));
+    let mut rows = captured("capture-1", path, &output, false);
+    rows.pop();
+    let text = format!("Added to {path} as a change to review.");
+    rows.push(row("one", Role::Assistant, MessagePart::Text { text }));
+    rows
+}
+
 /// What a model hears of it that may see open notes only; `begins` tells whether the turn is known to have run with the
 /// same view.
 async fn told_of(private: PrivateRules, begins: bool, rows: Vec<Message>) -> String {
@@ -58,6 +68,20 @@ async fn nothing_is_told_of_a_hidden_note_that_a_message_was_added_to_and_the_an
     let rows = captured("capture-1", "Secret.md", &outcome, false);
     let told = heard(&guard, Privacy::Local, rows).await;
     assert!(told.contains(CANARY) && told.contains("Saved to Secret.md."), "{told}");
+}
+
+#[tokio::test]
+async fn a_capture_in_a_hidden_note_that_waits_for_review_is_not_called_saved() {
+    for begins in [true, false] {
+        let told = told_of(rules(&[], &["#home"]), begins, captured_for_review("Secret.md")).await;
+        assert!(!told.contains("Secret") && !told.contains("Saved to"), "{told}");
+        assert!(told.contains("Added to the inbox note as a change to review."), "{told}");
+        let pending = "Waiting for review, not applied: add the message to the inbox note.";
+        assert!(told.contains(pending) && told.contains(ANSWER), "{told}");
+        // The control: in an open note it is told as it is.
+        let told = told_of(rules(&[], &["#home"]), begins, captured_for_review("Open.md")).await;
+        assert!(told.contains("Added to Open.md as a change to review."), "{told}");
+    }
 }
 
 #[tokio::test]
