@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import german from '../../messages/sentences.de.json';
+import { phrasebook } from '../../src/shared/i18n/phrasebook';
 import { folders, isForTheWindow, outdated } from './terminal-sentences';
 import { templates, templatesIn } from './sources';
 
@@ -35,6 +36,13 @@ function holes(text: string): string[] {
 describe('the sentences of the application', () => {
   it('is all in German, and nothing else is', () => {
     expect(compared(shown, all, german)).toEqual([]);
+  });
+
+  it('is in German where a reason for a model stands in it', () => {
+    const reason = 'The message could not be added to the inbox note.';
+    expect(phrasebook(german)(`Couldn’t save this message: ${reason}`)).toBe(
+      'Diese Nachricht konnte nicht gespeichert werden: Die Nachricht konnte der Eingangsnotiz nicht hinzugefügt werden.',
+    );
   });
 
   it('has the same holes in German', () => {
