@@ -11,8 +11,8 @@ use protocol::chat::conversation_list::ConversationPage;
 use protocol::chat::cost::{MonthCost, TurnCost};
 use protocol::request::{DecideReview, NoteContent, SendMessageRequest};
 use protocol::{
-    AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NoteOpener, NotePath, ProviderKind,
-    UserError, VaultId,
+    AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NoteOpener, NotePath,
+    ProviderKind, UserError, VaultId,
 };
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;

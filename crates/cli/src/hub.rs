@@ -146,8 +146,9 @@ async fn send(
 ) -> Result<ExitCode, UserError> {
     let told = |problem: SendProblem| UserError::other(problem.to_string());
     let token = endpoint.token()?;
-    let mut reports =
-        hub_server::send(endpoint.address(), token.as_ref(), text, how, wait).await.map_err(told)?;
+    let mut reports = hub_server::send(endpoint.address(), token.as_ref(), text, how, wait)
+        .await
+        .map_err(told)?;
     let mut code = ExitCode::SUCCESS;
     while let Some(report) = reports.next().await {
         match report.map_err(told)? {

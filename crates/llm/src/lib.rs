@@ -59,8 +59,8 @@ pub use service::{LlmService, ServiceParts, SummarizeOutcome};
 pub use text_tools::{TextToolProvider, ToollessModels};
 pub use tool_api::registry::{DuplicateTool, ToolRegistry};
 pub use tool_api::tool::{
-    CallOutcome, ChangePlan, ChangingTool, SourceLabels, Tool, ToolContext, ToolEffect, ToolFailure,
-    ToolOutcome,
+    CallOutcome, ChangePlan, ChangingTool, SourceLabels, Tool, ToolContext, ToolEffect,
+    ToolFailure, ToolOutcome,
 };
 pub use transport::http::Deadlines;
 pub use transport::time_scale::TimeScale;

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use protocol::{ContentHash, ConversationId, Message, NotePath, TurnId, UserError};
 use store::{CompactionRow, Store};
 
-
 /// How far back somebody looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookBack {

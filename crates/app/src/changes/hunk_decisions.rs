@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use protocol::request::HunkDecision;
 use protocol::{Change, IntentState};
-use store::{ChangeSetDecision, OpenChangeSet, PartialDecision, PlannedChangeRow, Store, StoreError};
+use store::{
+    ChangeSetDecision, OpenChangeSet, PartialDecision, PlannedChangeRow, Store, StoreError,
+};
 use vault::merge::{HunkSide, assemble, hunks};
 
 /// A note at four moments.

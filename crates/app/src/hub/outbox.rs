@@ -17,8 +17,8 @@ use std::time::Duration;
 use hub::{HubResponse, Priority};
 use markdown::parser::plain_text;
 use protocol::{
-    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Speech, Timestamp, TurnEnding,
-    TurnStatus, UserError,
+    AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Speech, Timestamp,
+    TurnEnding, TurnStatus, UserError,
 };
 use store::{InboxRow, OutboxPush, OutboxRow, StoreError, id_at_hub};
 use tokio::sync::watch;

@@ -6,7 +6,6 @@
 use protocol::{OpenTurn, Timestamp, TurnId, UserError};
 use store::{AnswerableQuestion, Store};
 
-
 /// The time after a question within which the hub's next message may answer it.
 const REPLY_WINDOW_MS: i64 = 60 * 60 * 1000;
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, Speech, ToolEvent, TurnId};
+use protocol::{
+    CallId, ChangeSet, ContentHash, ConversationId, NotePath, Speech, ToolEvent, TurnId,
+};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use thiserror::Error;

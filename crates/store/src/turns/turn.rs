@@ -34,10 +34,7 @@ impl Store {
     }
 
     /// Whether [`Store::begin_turn`] would begin a turn of the conversation.
-    pub async fn has_queued_turn(
-        &self,
-        conversation: &ConversationId,
-    ) -> Result<bool, StoreError> {
+    pub async fn has_queued_turn(&self, conversation: &ConversationId) -> Result<bool, StoreError> {
         read_one!(self, "look for queued turns", |db| has_next(db, conversation))
     }
 

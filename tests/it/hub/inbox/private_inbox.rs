@@ -12,11 +12,8 @@ use crate::harness::raw_hub::{RawHub, RawHubLink};
 use crate::harness::test_app::{TestHome, home_with_key, settings_with_model, with_hub};
 
 /// A rule for notes that only models on this computer may see, and the inbox note that it covers, if there is one.
-const PRIVATE_INBOXES: [(&str, Option<&str>); 3] = [
-    ("inbox/", Some("- a zeppelin\n")),
-    ("inbox/", None),
-    ("#home", Some("- a zeppelin #home\n")),
-];
+const PRIVATE_INBOXES: [(&str, Option<&str>); 3] =
+    [("inbox/", Some("- a zeppelin\n")), ("inbox/", None), ("#home", Some("- a zeppelin #home\n"))];
 
 fn home_with_inbox(inbox: Option<&str>) -> TestHome {
     let home = home_with_key(&NOTES);

@@ -55,8 +55,11 @@ fn any_turn() -> impl Strategy<Value = TurnCase> {
     let step = (text, calls).prop_map(|(text, calls)| StepCase { text, calls });
     let ends = vec![EndCase::Answer, EndCase::CutAnswer, EndCase::Failure, EndCase::Stop];
     let steps = prop::collection::vec(step, 0..3);
-    (any::<bool>(), steps, prop::sample::select(ends))
-        .prop_map(|(answers, steps, end)| TurnCase { answers, steps, end })
+    (any::<bool>(), steps, prop::sample::select(ends)).prop_map(|(answers, steps, end)| TurnCase {
+        answers,
+        steps,
+        end,
+    })
 }
 
 impl CallCase {

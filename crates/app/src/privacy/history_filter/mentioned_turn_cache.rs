@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use protocol::{Message, MessagePart, Role, TurnStatus, UserError};
 use store::{ExportedTurn, Store};
 
-
 /// The bytes of text that are kept for a turn. The messages of further turns are read for each request.
 const MAX_CACHED_BYTES: usize = 16 << 20;
 
