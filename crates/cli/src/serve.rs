@@ -176,6 +176,7 @@ mod tests {
         let conversation = Conversation {
             id: id.into(),
             title: "Milk".to_owned(),
+            titled_by_model: false,
             summary: None,
             state: ConversationState::Active,
             from_hub: true,

@@ -78,6 +78,7 @@ async fn a_row_shows_pending_changes_and_running_work() {
     let row = Conversation {
         id: conversation_id(),
         title: "Words".into(),
+        titled_by_model: false,
         summary: None,
         state: ConversationState::Active,
         from_hub: false,
