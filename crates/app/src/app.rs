@@ -15,8 +15,6 @@ use protocol::{
     ProviderKind, UserError, VaultId,
 };
 use tokio::sync::{Notify, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::adapters::active_note::ActiveNoteState;
 use crate::changes::{apply_review, review};
@@ -30,6 +28,7 @@ use crate::models::{spending, tool_support};
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
+use crate::support::task_group::TaskGroup;
 use crate::vault_session::{SessionGuard, VaultSession};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::sample;
@@ -72,8 +71,7 @@ struct AppInner {
     /// Whether the window has the focus, and the conversation that it shows.
     window_focus: watch::Sender<WindowFocus>,
     description_task: DescriptionTask,
-    tasks: TaskTracker,
-    cancel: CancellationToken,
+    tasks: TaskGroup,
 }
 
 impl App {
@@ -139,8 +137,7 @@ impl App {
             opening: watch::Sender::new(false),
             window_focus: watch::Sender::default(),
             description_task: DescriptionTask::default(),
-            tasks: TaskTracker::new(),
-            cancel: CancellationToken::new(),
+            tasks: TaskGroup::new(),
         };
         let app = Self { inner: Arc::new(inner), scope: VaultScope::Any };
         let feed = app.inner.services.feed.clone();
@@ -175,7 +172,7 @@ impl App {
         }
         self.inner.opening.send_replace(true);
         let app = self.clone();
-        self.inner.tasks.spawn(async move {
+        self.inner.tasks.tracker().spawn(async move {
             let opened = match folder {
                 Some(folder) => app.open_vault(&folder).await,
                 None => app.open_sample().await,
@@ -192,7 +189,7 @@ impl App {
     /// no vault is open.
     pub async fn open_vault(&self, folder: &Path) -> Result<(), UserError> {
         let mut slot = self.inner.session.write().await;
-        if self.inner.cancel.is_cancelled() {
+        if self.inner.tasks.is_cancelled() {
             return Err(UserError::other("Vaultmate is closing. Start it again."));
         }
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -390,21 +387,19 @@ impl App {
 
     /// Stops intake, cancels, joins. Returns how many tasks did not come home in time.
     pub async fn shutdown(&self) -> usize {
-        self.inner.cancel.cancel();
+        self.inner.tasks.cancel();
         let open = self.inner.session.write().await.take();
         let left = match open {
             Some(open) => open.close().await,
             None => 0,
         };
-        self.inner.tasks.close();
-        self.inner.tasks.wait().await;
+        self.inner.tasks.join().await;
         left
     }
 
     /// Runs until it is done or the application ends, whichever is first.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let cancel = self.inner.cancel.clone();
-        self.inner.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
+        self.inner.tasks.spawn(task);
     }
 
     pub(crate) fn window_focus(&self) -> &watch::Sender<WindowFocus> {
@@ -477,8 +472,8 @@ impl App {
     fn detect_local_servers(&self) {
         let (answering, feed) =
             (self.inner.services.model_selector.clone(), self.inner.services.feed.clone());
-        let cancel = self.inner.cancel.clone();
-        self.inner.tasks.spawn(async move {
+        let cancel = self.inner.tasks.cancellation().clone();
+        self.inner.tasks.tracker().spawn(async move {
             let found = cancel.run_until_cancelled(find_local(&usual_local())).await.flatten();
             if let Some(provider) = found.and_then(|server| answering.offer_local_server(server)) {
                 feed.publish(AppEvent::ProviderChanged { provider });

@@ -13,8 +13,6 @@ use protocol::{
 };
 use store::Store;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use vault::{Progress, Vault};
 
@@ -39,6 +37,7 @@ use crate::settings::config;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
+use crate::support::task_group::TaskGroup;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
 use crate::workspace::vault_lock::VaultLock;
@@ -97,8 +96,8 @@ pub(crate) struct VaultSession {
     /// The folder outside the vault with the database and the search index.
     pub(crate) data_folder: PathBuf,
     pub(crate) sample: bool,
-    tasks: TaskTracker,
-    cancel: CancellationToken,
+    /// Keeps the vault locked until the last of them has ended.
+    tasks: TaskGroup,
     _lock: Arc<VaultLock>,
     /// How far the token for the hub was looked for.
     pub(crate) connect_task: Mutex<Linking>,
@@ -212,13 +211,12 @@ impl VaultSession {
 
     /// Runs until it is done or the vault is closed, whichever is first.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let cancel = self.cancel.clone();
-        self.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
+        self.tasks.spawn(task);
     }
 
     /// The result of `work`; `None` if the vault is closed before.
     pub(crate) async fn while_open<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        self.cancel.run_until_cancelled(work).await
+        self.tasks.until_cancelled(work).await
     }
 
     async fn resume_pending(self: &Arc<Self>, services: &AppServices) -> Result<(), UserError> {
@@ -290,13 +288,9 @@ impl VaultSession {
 
     /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.
     pub(crate) async fn close(&self) -> usize {
-        self.cancel.cancel();
+        self.tasks.cancel();
         self.indexer.stop();
-        self.tasks.close();
-        let left = match tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await {
-            Ok(()) => 0,
-            Err(_) => self.tasks.len(),
-        };
+        let left = self.tasks.join_within(SHUTDOWN_TIMEOUT).await;
         self.store.clone().close().await;
         self.feed.end_all_streams();
         self.feed.publish(AppEvent::HubChanged { hub: HubStatus::off() });

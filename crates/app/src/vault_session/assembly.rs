@@ -9,8 +9,6 @@ use llm::tool_api::registry::ToolRegistry;
 use protocol::{HubStatus, UserError};
 use store::Store;
 use tokio::sync::{Notify, mpsc};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tools::catalog::{ToolDeps, catalog};
 use vault::Vault;
 
@@ -32,6 +30,7 @@ use crate::notes::recent::RecentNotes;
 use crate::notes::watcher::FolderStatus;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
+use crate::support::task_group::TaskGroup;
 use crate::workspace::vault_lock::VaultLock;
 use crate::workspace::vault_registry::VaultDataDir;
 
@@ -45,7 +44,8 @@ impl VaultSession {
         (home, lock): (VaultDataDir, Arc<VaultLock>),
         services: &AppServices,
     ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
-        let (tasks, cancel, hub, hub_events) = start_tasks_and_hub(services.pace);
+        let tasks = TaskGroup::keeping(Arc::clone(&lock));
+        let (hub, hub_events) = start_hub(&tasks, services.pace);
         let (outbox_ready, change_lock, cache) = (Arc::default(), Arc::default(), Arc::default());
         let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
         let (domain_events, event_receiver) = DomainEvents::channel();
@@ -66,8 +66,8 @@ impl VaultSession {
                 _lock: Arc::clone(&lock),
             }),
             policy: turn_policy(&store, &guard, services, &registry, &domain_events),
-            tasks: tasks.clone(),
-            cancel: cancel.clone(),
+            tasks: tasks.tracker().clone(),
+            cancel: tasks.cancellation().clone(),
             time_scale: services.pace,
         });
         let open = Self {
@@ -100,7 +100,6 @@ impl VaultSession {
             id: home.id,
             data_folder: home.dir,
             tasks,
-            cancel,
             _lock: lock,
             connect_task: Mutex::default(),
         };
@@ -108,14 +107,10 @@ impl VaultSession {
     }
 }
 
-/// The tasks of a session, what ends them, and the link to no hub yet, with its clocks at this pace.
-fn start_tasks_and_hub(
-    time_scale: TimeScale,
-) -> (TaskTracker, CancellationToken, HubHandle, mpsc::Receiver<HubEvent>) {
-    let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+/// The link to no hub yet, with its clocks at this pace.
+fn start_hub(tasks: &TaskGroup, time_scale: TimeScale) -> (HubHandle, mpsc::Receiver<HubEvent>) {
     let timing = LinkTiming::default().faster(time_scale.speedup());
-    let (hub, events) = hub::start_timed(&tasks, cancel.clone(), None, timing);
-    (tasks, cancel, hub, events)
+    hub::start_timed(tasks.tracker(), tasks.cancellation().clone(), None, timing)
 }
 
 fn turn_policy(
