@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use protocol::changes::history::{AppliedBy, AssistantLines, NoteAttribution};
 use protocol::{ChangeKind, ChangeSetId, Effect, NotePath, Timestamp, UserError};
+use store::Store;
 
 use crate::App;
 use crate::changes::blame::Blame;
 use crate::changes::history::before_and_after;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
 
 /// The number of changes of a note that are looked at, the newest first; what is older has no
 /// marks.
@@ -26,112 +26,110 @@ impl App {
         let note = run_blocking(move || vault.read(&path)).await??;
         let text = String::from_utf8_lossy(&note.bytes).into_owned();
         let marks = match note.bytes.len() {
-            0..=MAX_NOTE_BYTES => open.blame_note(note.path, note.bytes).await?,
+            0..=MAX_NOTE_BYTES => blame_note(&open.store, note.path, note.bytes).await?,
             _ => Vec::new(),
         };
         Ok(NoteAttribution { text, marks })
     }
 }
 
-impl VaultSession {
-    async fn blame_note(
-        &self,
-        path: NotePath,
-        note: Vec<u8>,
-    ) -> Result<Vec<AssistantLines>, UserError> {
-        let history = self.note_history(path).await?;
-        let own = self.store.user_change_sets().await?;
-        let mut blame = Blame::new(note);
-        let mut at = 0;
-        while let Some(effect) = history.get(at).filter(|_| blame.has_open_lines()) {
-            if effect.purged.is_some() {
-                break;
+async fn blame_note(
+    store: &Store,
+    path: NotePath,
+    note: Vec<u8>,
+) -> Result<Vec<AssistantLines>, UserError> {
+    let history = note_history(store, path).await?;
+    let own = store.user_change_sets().await?;
+    let mut blame = Blame::new(note);
+    let mut at = 0;
+    while let Some(effect) = history.get(at).filter(|_| blame.has_open_lines()) {
+        if effect.purged.is_some() {
+            break;
+        }
+        at = match resume_index(&history, at, &own) {
+            // The note is as it was then, byte by byte: who wrote it is known from there.
+            Some(then) => then,
+            None => {
+                let whose = (!own.contains_key(&effect.change_set)).then_some(at);
+                blame = blame_step(store, blame, effect, whose).await?;
+                at + 1
             }
-            at = match resume_index(&history, at, &own) {
-                // The note is as it was then, byte by byte: who wrote it is known from there.
-                Some(then) => then,
-                None => {
-                    let whose = (!own.contains_key(&effect.change_set)).then_some(at);
-                    blame = self.blame_step(blame, effect, whose).await?;
-                    at + 1
-                }
-            };
-        }
-        let mut marks = Vec::new();
-        for (first, behind, whose) in blame.runs() {
-            let Some(effect) = history.get(whose) else { continue };
-            marks.push(self.lines_of_effect(first, behind, effect).await?);
-        }
-        Ok(marks)
+        };
     }
+    let mut marks = Vec::new();
+    for (first, behind, whose) in blame.runs() {
+        let Some(effect) = history.get(whose) else { continue };
+        marks.push(lines_of_effect(store, first, behind, effect).await?);
+    }
+    Ok(marks)
+}
 
-    /// The changes of a note's bytes, newest first, back over the names that it had.
-    async fn note_history(&self, mut path: NotePath) -> Result<Vec<Effect>, UserError> {
-        let mut history: Vec<Effect> = Vec::new();
-        let mut before = None;
-        'names: loop {
-            let found = self.store.note_history(&path, before.as_ref()).await?;
-            for effect in found {
-                before = Some(effect.id.clone());
-                match (effect.kind, effect.target.as_ref()) {
-                    (ChangeKind::Replace, _) => history.push(effect),
-                    (ChangeKind::Create, _) => {
-                        history.push(effect);
-                        return Ok(history);
-                    }
-                    (ChangeKind::Rename, Some(to)) if *to == path => {
-                        path = effect.path;
-                        continue 'names;
-                    }
-                    (ChangeKind::RenameFolder, Some(to)) => {
-                        let Some(earlier) = path_before_move(&path, &effect.path, to) else {
-                            return Ok(history);
-                        };
-                        path = earlier;
-                        continue 'names;
-                    }
-                    // Before that it was another note.
-                    _ => return Ok(history),
-                }
-                if history.len() == MAX_CHANGES {
+/// The changes of a note's bytes, newest first, back over the names that it had.
+async fn note_history(store: &Store, mut path: NotePath) -> Result<Vec<Effect>, UserError> {
+    let mut history: Vec<Effect> = Vec::new();
+    let mut before = None;
+    'names: loop {
+        let found = store.note_history(&path, before.as_ref()).await?;
+        for effect in found {
+            before = Some(effect.id.clone());
+            match (effect.kind, effect.target.as_ref()) {
+                (ChangeKind::Replace, _) => history.push(effect),
+                (ChangeKind::Create, _) => {
+                    history.push(effect);
                     return Ok(history);
                 }
+                (ChangeKind::Rename, Some(to)) if *to == path => {
+                    path = effect.path;
+                    continue 'names;
+                }
+                (ChangeKind::RenameFolder, Some(to)) => {
+                    let Some(earlier) = path_before_move(&path, &effect.path, to) else {
+                        return Ok(history);
+                    };
+                    path = earlier;
+                    continue 'names;
+                }
+                // Before that it was another note.
+                _ => return Ok(history),
             }
-            return Ok(history);
+            if history.len() == MAX_CHANGES {
+                return Ok(history);
+            }
         }
+        return Ok(history);
     }
+}
 
-    async fn blame_step(
-        &self,
-        mut blame: Blame,
-        effect: &Effect,
-        whose: Option<usize>,
-    ) -> Result<Blame, UserError> {
-        let (before, after) = before_and_after(&self.store, effect).await?;
-        run_blocking(move || {
-            blame.skip_to(after);
-            blame.attribute(before, whose);
-            blame
-        })
-        .await
-    }
+async fn blame_step(
+    store: &Store,
+    mut blame: Blame,
+    effect: &Effect,
+    whose: Option<usize>,
+) -> Result<Blame, UserError> {
+    let (before, after) = before_and_after(store, effect).await?;
+    run_blocking(move || {
+        blame.skip_to(after);
+        blame.attribute(before, whose);
+        blame
+    })
+    .await
+}
 
-    async fn lines_of_effect(
-        &self,
-        first: usize,
-        behind: usize,
-        effect: &Effect,
-    ) -> Result<AssistantLines, UserError> {
-        let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-        Ok(AssistantLines {
-            first: line(first + 1),
-            last: line(behind),
-            change_set: effect.change_set.clone(),
-            conversation: effect.conversation.clone(),
-            request: self.store.request_text(&effect.turn).await?,
-            at: effect.at.unwrap_or(Timestamp(0)),
-        })
-    }
+async fn lines_of_effect(
+    store: &Store,
+    first: usize,
+    behind: usize,
+    effect: &Effect,
+) -> Result<AssistantLines, UserError> {
+    let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    Ok(AssistantLines {
+        first: line(first + 1),
+        last: line(behind),
+        change_set: effect.change_set.clone(),
+        conversation: effect.conversation.clone(),
+        request: store.request_text(&effect.turn).await?,
+        at: effect.at.unwrap_or(Timestamp(0)),
+    })
 }
 
 /// Where the history continues behind a change of the user's own that restored an earlier state: at
