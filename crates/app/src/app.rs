@@ -9,7 +9,7 @@ use desktop::{Bus, Keyring};
 use llm::TimeScale;
 use protocol::chat::conversation_list::ConversationPage;
 use protocol::chat::cost::{MonthCost, TurnCost};
-use protocol::request::{DecideReview, NoteContent, SendMessageRequest};
+use protocol::request::{NoteContent, SendMessageRequest};
 use protocol::{
     AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NoteOpener, NotePath,
     ProviderKind, UserError, VaultId,
@@ -17,8 +17,6 @@ use protocol::{
 use tokio::sync::{Notify, watch};
 
 use crate::adapters::active_note::ActiveNoteState;
-use crate::changes::{apply_review, review};
-use crate::events::domain_event::DomainEvent;
 use crate::events::feed::{Feed, FeedListener};
 use crate::events::jobs::Jobs;
 use crate::events::notifications::WindowFocus;
@@ -299,27 +297,6 @@ impl App {
         open.service.wait_until_idle(conversation).await;
         open.flush_events().await;
         Ok(())
-    }
-
-    /// Applies and rejects pending changes. A note that cannot be changed stays pending and is told
-    /// as the error; the others are done.
-    pub async fn decide_review(&self, request: &DecideReview) -> Result<(), UserError> {
-        let open = self.session().await?;
-        let conversation = open.store.conversation_of_change_set(&request.review).await?;
-        let Some(conversation) = conversation else {
-            return Err(UserError::other("These changes have already been reviewed."));
-        };
-        let _alone = open.lock_changes().await?;
-        if open.service.is_working(&conversation) {
-            return Err(UserError::other(
-                "The answer isn’t finished, so more changes may follow. Wait for it or stop it, \
-                 then review.",
-            ));
-        }
-        let decided = apply_review::apply_decisions(&open, &conversation, request).await?;
-        open.emit(DomainEvent::Decided(conversation));
-        open.emit(DomainEvent::Applied(vec![request.review.clone()]));
-        review::failed_notes_error(&decided).map_or(Ok(()), Err)
     }
 
     /// Shows a note beside the chat: it is then the active note. Only one that the user chose counts as named by

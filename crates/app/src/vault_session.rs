@@ -14,12 +14,11 @@ use protocol::{
 use store::Store;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::task::task_tracker::TaskTrackerToken;
-use vault::{Progress, Vault};
+use vault::Vault;
 
 use crate::adapters::active_note::ActiveNoteState;
-use crate::adapters::ledger::StoreLedger;
 use crate::app::services::AppServices;
-use crate::changes::retention;
+use crate::changes::{NoteChanges, retention};
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::jobs::Jobs;
@@ -78,10 +77,7 @@ pub(crate) struct VaultSession {
     pub(crate) context_uses: ContextUses,
     /// For the publisher.
     pub(crate) domain_events: DomainEvents,
-    /// Held while a plan or a decision is carried out, so that neither sees the other half-way.
-    pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
-    /// The decision that is being carried out, or was last, and its conversation.
-    applying: Mutex<Option<(ConversationId, Progress)>>,
+    pub(crate) changes: Arc<NoteChanges>,
     /// Held while history is being purged.
     pub(crate) purge_lock: tokio::sync::Mutex<()>,
     /// Held while the window is told about the note that it shows.
@@ -118,14 +114,6 @@ impl std::ops::Deref for SessionGuard {
 }
 
 impl VaultSession {
-    /// Waits until no plan or decision is carried out, and keeps others from it until the guard is dropped. The
-    /// ledger then knows how all earlier changes ended, also where it had no room to store that.
-    pub(crate) async fn lock_changes(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, UserError> {
-        let alone = self.change_lock.lock().await;
-        self.vault.settle(&StoreLedger(self.store.clone())).await?;
-        Ok(alone)
-    }
-
     /// Opens the folder, puts right what was cut, and lets queued work go on. The problems are
     /// things the user should hear of; they do not keep the vault closed.
     pub(crate) async fn open(
@@ -247,22 +235,11 @@ impl VaultSession {
         }
     }
 
-    /// Records that a decision about a conversation is being carried out until it is stopped.
-    pub(crate) fn start_applying(&self, conversation: &ConversationId) -> Progress {
-        let progress = Progress::default();
-        let now = Some((conversation.clone(), progress.clone()));
-        *self.applying.lock().unwrap_or_else(PoisonError::into_inner) = now;
-        progress
-    }
-
     /// Stops the work in a conversation: its turn, and the decision that is being carried out
     /// there. The note that is being written is finished.
     pub(crate) fn stop(&self, conversation: &ConversationId) {
         self.service.stop(conversation);
-        let applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, progress)) = applying.as_ref().filter(|(about, _)| about == conversation) {
-            progress.stop();
-        }
+        self.changes.stop_applying(conversation);
     }
 
     /// Makes a hub name this vault's, or says whose it is. The sample takes none.

@@ -11,13 +11,38 @@ use protocol::{CallId, ChangeKind, ConversationId, NotePath, UserError};
 use store::{OpenChangeSet, PartialDecision, PlannedChangeRow, Store};
 use vault::{ChangeBatch, PlannedChange, VaultError};
 
+use crate::App;
 use crate::adapters::ledger::StoreLedger;
+use crate::changes::NoteChanges;
 use crate::changes::hunk_decisions::{already_decided, split_row};
 use crate::changes::link_repair::{take_stale_deletions, with_links_since_plan};
-use crate::changes::review::{RowsByNote, change_fingerprint, rows_by_note};
+use crate::changes::review::{self, RowsByNote, change_fingerprint, rows_by_note};
+use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
+
+impl App {
+    /// Applies and rejects pending changes. A note that cannot be changed stays pending and is told
+    /// as the error; the others are done.
+    pub async fn decide_review(&self, request: &DecideReview) -> Result<(), UserError> {
+        let open = self.session().await?;
+        let conversation = open.store.conversation_of_change_set(&request.review).await?;
+        let Some(conversation) = conversation else {
+            return Err(UserError::other("These changes have already been reviewed."));
+        };
+        let _alone = open.changes.lock_changes().await?;
+        if open.service.is_working(&conversation) {
+            return Err(UserError::other(
+                "The answer isn’t finished, so more changes may follow. Wait for it or stop it, \
+                 then review.",
+            ));
+        }
+        let decided = apply_decisions(&open.changes, &conversation, request).await?;
+        open.emit(DomainEvent::Decided(conversation));
+        open.emit(DomainEvent::Applied(vec![request.review.clone()]));
+        review::failed_notes_error(&decided).map_or(Ok(()), Err)
+    }
+}
 
 /// The accepted part of one planned row.
 enum AcceptedPortion {
@@ -30,11 +55,11 @@ enum AcceptedPortion {
 /// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
 /// cannot be changed stays pending with its problem.
 pub(crate) async fn apply_decisions(
-    session: &VaultSession,
+    note_changes: &NoteChanges,
     conversation: &ConversationId,
     request: &DecideReview,
 ) -> Result<store::ChangeSetDecision, UserError> {
-    let store = &session.store;
+    let store = &note_changes.store;
     let waiting = store.open_change_set(conversation).await?;
     let Some(set) = waiting.filter(|set| set.id == request.review) else {
         return Err(UserError::other(
@@ -46,7 +71,7 @@ pub(crate) async fn apply_decisions(
     let mut decided = already_decided(store, &set).await?;
     let wanted = wanted_changes(&set, request, &mut decided);
     store_choices(store, &set, &wanted).await?;
-    apply_accepted(session, conversation, &set, wanted, &mut decided).await?;
+    apply_accepted(note_changes, conversation, &set, wanted, &mut decided).await?;
     store.decide(&set.id, &decided, now()).await?;
     Ok(decided)
 }
@@ -181,7 +206,7 @@ async fn store_choices(
 
 /// Makes what is wanted, and adds what came of it.
 async fn apply_accepted(
-    session: &VaultSession,
+    note_changes: &NoteChanges,
     conversation: &ConversationId,
     set: &OpenChangeSet,
     wanted: Vec<(&PlannedChangeRow, AcceptedPortion)>,
@@ -198,10 +223,10 @@ async fn apply_accepted(
     let mut changes: Vec<PlannedChange> = wanted.iter().filter_map(planned).collect();
     let mut done = BTreeSet::new();
     if !changes.is_empty() {
-        let vault = session.vault.clone();
+        let vault = note_changes.vault.clone();
         // Without it every note is opened to look for links.
         let index = match changes.iter().any(|planned| planned.change.is_rename()) {
-            true => session.indexer.up_to_date().await,
+            true => note_changes.indexer.up_to_date().await,
             false => None,
         };
         let with_links = move || {
@@ -218,12 +243,12 @@ async fn apply_accepted(
         let order = ChangeBatch { change_set: set.id.clone(), changes };
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
-        session.store.propagate_taint(&made).await?;
-        let progress = session.start_applying(conversation);
+        note_changes.store.propagate_taint(&made).await?;
+        let progress = note_changes.start_applying(conversation);
         progress.expect(order.changes.len());
-        let ledger = StoreLedger(session.store.clone());
-        let work = session.indexer.apply(&session.vault, order, &ledger, &progress);
-        let applied = session.jobs.run(JobKind::Applying, &progress, work).await?;
+        let ledger = StoreLedger(note_changes.store.clone());
+        let work = note_changes.indexer.apply(&note_changes.vault, order, &ledger, &progress);
+        let applied = note_changes.jobs.run(JobKind::Applying, &progress, work).await?;
         // Changes that the user stopped stay pending.
         let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
         let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));

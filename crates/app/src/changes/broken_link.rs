@@ -9,11 +9,11 @@ use vault::undo::UndoPlan;
 use vault::{Progress, Vault, VaultError};
 
 use crate::App;
+use crate::changes::NoteChanges;
 use crate::events::domain_event::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
-use crate::vault_session::VaultSession;
 
 impl App {
     /// The repairs on offer for links to `link`, which does not exist; `None` until the index is built.
@@ -31,15 +31,15 @@ impl App {
     /// where one has it by now.
     pub async fn create_linked_note(&self, link: String) -> Result<RepairedLink, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
-        let vault = open.vault.unfiltered();
+        let _alone = open.changes.change_lock.lock().await;
+        let vault = open.changes.vault.unfiltered();
         let planned = run_blocking(move || {
             let note = new_note(&vault, &link)?;
             let changes = creating(&vault, &note)?;
             Ok::<_, UserError>((note, changes))
         });
         let (note, changes) = planned.await??;
-        let repaired = apply(&open, note, changes).await?;
+        let repaired = apply(&open.changes, note, changes).await?;
         Ok(RepairedLink { rewritten: Vec::new(), ..repaired })
     }
 
@@ -52,8 +52,8 @@ impl App {
         note: NotePath,
     ) -> Result<RepairedLink, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
-        let (vault, to) = (open.vault.unfiltered(), note.clone());
+        let _alone = open.changes.change_lock.lock().await;
+        let (vault, to) = (open.changes.vault.unfiltered(), note.clone());
         let LinkRewrite { files, problems, skipped: left } =
             run_blocking(move || replacing(&vault, &link, &to)).await??;
         let left = left.into_iter().map(|left| left.path);
@@ -65,7 +65,7 @@ impl App {
         }
         let replaced =
             files.into_iter().map(|file| Change::replace(file.path, file.before, file.after));
-        let mut repaired = apply(&open, note, replaced.collect()).await?;
+        let mut repaired = apply(&open.changes, note, replaced.collect()).await?;
         repaired.left.extend(left);
         Ok(repaired)
     }
@@ -134,14 +134,14 @@ fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<LinkRewrite, 
 
 /// Applies the changes as one set of the user's own, and tells of it; the caller holds `change_lock`.
 async fn apply(
-    session: &VaultSession,
+    note_changes: &NoteChanges,
     note: NotePath,
     changes: ChangeSet,
 ) -> Result<RepairedLink, UserError> {
     // No turn led to it.
     let (set, turn) = (new_id(), new_id());
     let taken = UndoPlan { changes, ..UndoPlan::default() };
-    let applied = session
+    let applied = note_changes
         .apply_user_set(&set, &taken, &turn, AppliedBy::Repair, &Progress::default())
         .await?;
     if applied.done.is_empty()
@@ -149,7 +149,7 @@ async fn apply(
     {
         return Err(error.into());
     }
-    session.emit(DomainEvent::Applied(vec![set.clone()]));
+    note_changes.emit(DomainEvent::Applied(vec![set.clone()]));
     let left = applied.problems.into_iter().map(|(path, _)| path).collect();
     Ok(RepairedLink { note, change_set: set, rewritten: applied.done, left })
 }

@@ -15,17 +15,18 @@ impl App {
     /// now.
     pub async fn diff_since(&self, effect: &EffectId) -> Result<ChangedSince, UserError> {
         let open = self.session().await?;
-        let found = find_effect(&open.store, effect).await?;
+        let changes = &open.changes;
+        let found = find_effect(&changes.store, effect).await?;
         if found.purged.is_some() || found.after.is_none() {
             return Err(UserError::other(
                 "This change is too old to compare: its text is no longer stored.",
             ));
         }
-        let (_, left) = before_and_after(&open.store, &found).await?;
-        let effects = open.store.effects_since(effect).await?;
+        let (_, left) = before_and_after(&changes.store, &found).await?;
+        let effects = changes.store.effects_since(effect).await?;
         let history =
-            open.history_with_contents(effects, &UndoRequest::undo([effect.clone()])).await?;
-        let (notes, effect) = (VaultNotes(open.vault.clone()), effect.clone());
+            changes.history_with_contents(effects, &UndoRequest::undo([effect.clone()])).await?;
+        let (notes, effect) = (VaultNotes(changes.vault.clone()), effect.clone());
         run_blocking(move || {
             let now = current_path(&history, &effect, &notes);
             let now = now.and_then(|path| Some((notes.bytes(&path)?, path)));

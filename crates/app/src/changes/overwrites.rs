@@ -21,17 +21,17 @@ use vault::merge::{hunks, merge};
 use vault::undo::{EffectivePart, LedgerView, Reverts, VaultReader, may_be_at};
 
 use crate::adapters::notes::VaultNotes;
+use crate::changes::NoteChanges;
 use crate::changes::history::{before_and_after, effective_changes};
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
 
 /// The time after a change within which it is noticed that it went away again. Later, it is the
 /// user who took it out.
 const DETECTION_WINDOW: Duration = Duration::from_secs(10 * 60);
 
-impl VaultSession {
+impl NoteChanges {
     /// Looks whether the files that were touched still hold what was changed in them lately.
     pub(crate) async fn detect_overwrites(&self, files: &BTreeSet<NotePath>) {
         match self.update_overwritten(files).await {

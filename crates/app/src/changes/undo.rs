@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use protocol::changes::history::{AppliedBy, UndoAction, UndoConflict, UndoResult, UndoScope};
 use protocol::job::JobKind;
 use protocol::{CallId, Change, ChangeSetId, Effect, EffectId, NotePath, TurnId, UserError};
-use store::UserChangeSet;
+use store::{Store, UserChangeSet};
 use vault::undo::{
     ConflictAnswer, LedgerView, UndoDirection, UndoPlan, UndoRequest, plan_answered_undo, plan_undo,
 };
@@ -37,12 +37,12 @@ use turn_scope::{is_undone, parts_to_undo};
 use crate::App;
 use crate::adapters::ledger::StoreLedger;
 use crate::adapters::notes::VaultNotes;
+use crate::changes::NoteChanges;
 use crate::changes::history::{effective_changes, find_effect};
 use crate::changes::link_repair::{LinkedChanges, with_link_updates};
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::vault_session::VaultSession;
 
 /// How often an undo is planned if a note changes between the plan and the write. Plans that leave more to undo once
 /// they are applied do not count.
@@ -53,11 +53,12 @@ impl App {
     /// of nothing else. Durable when it returns.
     pub async fn undo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.lock_changes().await?;
-        let effects = open.store.effects_in_scope(scope).await?;
-        let wanted = not_yet_undone(&open, scope, &effects).await?;
-        let action = open.action_to_undo(scope).await?;
-        open.undo_as_one_set(&wanted, action).await
+        let changes = &open.changes;
+        let _alone = changes.lock_changes().await?;
+        let effects = changes.store.effects_in_scope(scope).await?;
+        let wanted = not_yet_undone(&changes.store, scope, &effects).await?;
+        let action = changes.action_to_undo(scope).await?;
+        changes.undo_as_one_set(&wanted, action).await
     }
 
     /// Applies the undone parts of these changes again, and no other change of the same notes that was undone with
@@ -65,21 +66,23 @@ impl App {
     /// the hunks of the scope do not count. Durable when it returns.
     pub async fn redo(&self, scope: &UndoScope) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.lock_changes().await?;
-        let effects = open.store.effects_in_scope(scope).await?;
-        let wanted = open.redo_request(&effects).await?;
+        let changes = &open.changes;
+        let _alone = changes.lock_changes().await?;
+        let effects = changes.store.effects_in_scope(scope).await?;
+        let wanted = changes.redo_request(&effects).await?;
         if wanted.effects.is_empty() {
             return Err(nothing_to_redo());
         }
-        open.undo_as_one_set(&wanted, UndoAction::Redo).await
+        changes.undo_as_one_set(&wanted, UndoAction::Redo).await
     }
 
     /// Applies a change again that another program has overwritten, and keeps what that program wrote.
     /// Durable when it returns.
     pub async fn reapply(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.lock_changes().await?;
-        open.reapply_effect(effect).await
+        let changes = &open.changes;
+        let _alone = changes.lock_changes().await?;
+        changes.reapply_effect(effect).await
     }
 }
 
@@ -112,11 +115,11 @@ const fn job_kind(action: UndoAction) -> JobKind {
 
 /// The parts of a scope that are not undone yet; at least one.
 async fn not_yet_undone(
-    session: &VaultSession,
+    store: &Store,
     scope: &UndoScope,
     effects: &[Effect],
 ) -> Result<UndoRequest, UserError> {
-    let wanted = parts_to_undo(&session.store, scope, effects).await?;
+    let wanted = parts_to_undo(store, scope, effects).await?;
     if wanted.effects.is_empty() {
         return Err(UserError::other("This is already undone, or nothing was changed."));
     }
@@ -140,7 +143,7 @@ fn link_plan(
     (plan, with_link_updates(vault, changes, &as_trashed))
 }
 
-impl VaultSession {
+impl NoteChanges {
     /// Applies an overwritten effect again; the caller holds `change_lock`.
     async fn reapply_effect(&self, effect: &EffectId) -> Result<UndoResult, UserError> {
         self.refuse_undone(effect).await?;

@@ -118,7 +118,7 @@ impl App {
     pub async fn delete_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
         // A decision that is being carried out belongs to a conversation.
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.changes.change_lock.lock().await;
         open.store.delete(id, now()).await.map_err(not_found_error)?;
         open.emit(DomainEvent::Row(id.clone()));
         Ok(())
@@ -143,7 +143,7 @@ impl App {
     pub async fn delete_conversations(&self) -> Result<ConversationCounts, UserError> {
         let open = self.session().await?;
         // A decision that is being carried out belongs to a conversation.
-        let _alone = open.change_lock.lock().await;
+        let _alone = open.changes.change_lock.lock().await;
         let deleted = open.store.delete_all(now()).await?;
         deleted.into_iter().for_each(|id| open.emit(DomainEvent::Row(id)));
         open.conversation_counts().await

@@ -17,7 +17,7 @@ use store::{PlannedChangeRow, Store, StoreError};
 
 use crate::app::App;
 use crate::changes::diff::unified_diff;
-use crate::changes::{apply_review, review};
+use crate::changes::{NoteChanges, apply_review, review};
 use crate::chat::prompt::{OWN_CONTEXT_HEADING, PASSED_CONTEXT_HEADING};
 use crate::chat::user_message::{UserMessage, WithNote, title_from_text};
 use crate::events::feed::FeedListener;
@@ -187,7 +187,7 @@ async fn run_one_shot(
     open.service.wait_until_idle(&conversation).await;
     open.flush_events().await;
     open.feed.flush();
-    let (planned, waiting) = unapplied_changes(&open, &conversation, run_mode).await?;
+    let (planned, waiting) = unapplied_changes(&open.changes, &conversation, run_mode).await?;
     let all = ListApplied { conversation: Some(conversation.clone()), before: None };
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
@@ -348,11 +348,11 @@ fn withheld(told: SourcedText) -> SourcedText {
 /// in a conversation that is listed from now on; otherwise they are dropped, because nobody will
 /// decide about them.
 async fn unapplied_changes(
-    session: &Arc<VaultSession>,
+    changes: &NoteChanges,
     conversation: &ConversationId,
     run_mode: RunMode,
 ) -> Result<(Vec<UnappliedChange>, Vec<NotePath>), UserError> {
-    let set = session.store.open_change_set(conversation).await?;
+    let set = changes.store.open_change_set(conversation).await?;
     let Some(set) = set else { return Ok((Vec::new(), Vec::new())) };
     let unwritten = |row: &PlannedChangeRow| UnappliedChange {
         path: row.change.path.clone(),
@@ -361,11 +361,11 @@ async fn unapplied_changes(
     let planned: Vec<UnappliedChange> = set.planned.iter().map(unwritten).collect();
     let mut paths: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
     if run_mode.may_write() {
-        session.store.list_conversation(conversation).await?;
+        changes.store.list_conversation(conversation).await?;
         paths.dedup();
         return Ok((planned, paths));
     }
-    apply_review::apply_decisions(session, conversation, &review::reject_request(&set, &paths))
+    apply_review::apply_decisions(changes, conversation, &review::reject_request(&set, &paths))
         .await?;
     Ok((planned, Vec::new()))
 }

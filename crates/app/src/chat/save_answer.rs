@@ -13,7 +13,6 @@ use crate::events::domain_event::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
-use crate::vault_session::VaultSession;
 
 /// The number of names like the one that is taken that are tried.
 const MAX_NAME_SUFFIX: usize = 99;
@@ -27,27 +26,31 @@ impl App {
         name: &str,
     ) -> Result<SavedAnswer, UserError> {
         let open = self.session().await?;
-        let _alone = open.change_lock.lock().await;
-        let answered = open.store.answer_by_id(answer).await?;
+        let changes = &open.changes;
+        let _alone = changes.change_lock.lock().await;
+        let answered = changes.store.answer_by_id(answer).await?;
         let Some((turn, text)) = answered else {
             return Err(UserError::other("This answer no longer exists."));
         };
-        let path = match answer_path(&open, name).await? {
+        let path = match answer_path(&changes.vault, name).await? {
             AnswerPath::Free(path) => path,
             AnswerPath::Taken(taken) => return Ok(taken),
         };
         let change = Change::create(path.clone(), format!("{}\n", text.trim()));
-        open.store.propagate_taint(&[(turn.clone(), &change)]).await?;
+        changes.store.propagate_taint(&[(turn.clone(), &change)]).await?;
         let (set, taken) =
             (new_id(), UndoPlan { changes: ChangeSet::one(change), ..UndoPlan::default() });
-        let applied =
-            open.apply_user_set(&set, &taken, &turn, AppliedBy::Save, &Progress::default()).await?;
+        let applied = changes
+            .apply_user_set(&set, &taken, &turn, AppliedBy::Save, &Progress::default())
+            .await?;
         match applied.problems.first() {
             // Somebody was faster.
-            Some((_, VaultError::Exists { path })) => name_taken(&open, path.clone(), name).await,
+            Some((_, VaultError::Exists { path })) => {
+                name_taken(&changes.vault, path.clone(), name).await
+            }
             Some((_, error)) => Err(error.into()),
             None => {
-                open.emit(DomainEvent::Applied(vec![set.clone()]));
+                changes.emit(DomainEvent::Applied(vec![set.clone()]));
                 Ok(SavedAnswer::Saved { path, change_set: set })
             }
         }
@@ -60,12 +63,12 @@ enum AnswerPath {
     Taken(SavedAnswer),
 }
 
-async fn answer_path(session: &VaultSession, name: &str) -> Result<AnswerPath, UserError> {
-    let (vault, asked) = (session.vault.clone(), name.trim().to_owned());
-    match run_blocking(move || vault.new_path(&asked)).await? {
+async fn answer_path(vault: &Vault, name: &str) -> Result<AnswerPath, UserError> {
+    let (notes, asked) = (vault.clone(), name.trim().to_owned());
+    match run_blocking(move || notes.new_path(&asked)).await? {
         Ok(new) => ensure_allowed_name(new.path()).map(|()| AnswerPath::Free(new.into())),
         Err(VaultError::Exists { path }) => {
-            name_taken(session, path, name).await.map(AnswerPath::Taken)
+            name_taken(vault, path, name).await.map(AnswerPath::Taken)
         }
         Err(error) => Err(error.into()),
     }
@@ -86,12 +89,8 @@ fn ensure_allowed_name(path: &NotePath) -> Result<(), UserError> {
     Ok(())
 }
 
-async fn name_taken(
-    session: &VaultSession,
-    path: NotePath,
-    name: &str,
-) -> Result<SavedAnswer, UserError> {
-    let (vault, asked) = (session.vault.clone(), name.trim().to_owned());
+async fn name_taken(vault: &Vault, path: NotePath, name: &str) -> Result<SavedAnswer, UserError> {
+    let (vault, asked) = (vault.clone(), name.trim().to_owned());
     let free = run_blocking(move || next_free_name(&vault, &asked)).await?;
     let full = || UserError::other(format!("`{path}` already exists. Choose another name."));
     let free = free.ok_or_else(full)?;

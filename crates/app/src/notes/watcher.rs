@@ -143,8 +143,8 @@ impl VaultSession {
             to_check.added.notified().await;
             let touched = std::mem::take(&mut *to_check.lock());
             match touched {
-                TouchedFiles::Listed(files) => self.detect_overwrites(&files).await,
-                TouchedFiles::Any => self.detect_all_overwrites().await,
+                TouchedFiles::Listed(files) => self.changes.detect_overwrites(&files).await,
+                TouchedFiles::Any => self.changes.detect_all_overwrites().await,
             }
         }
     }

@@ -21,6 +21,7 @@ use crate::adapters::transcript::StoreTranscript;
 use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
 use crate::app::services::AppServices;
+use crate::changes::NoteChanges;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
@@ -46,30 +47,18 @@ impl VaultSession {
     ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
         let tasks = TaskGroup::keeping(Arc::clone(&lock));
         let (hub, hub_events) = start_hub(&tasks, services.pace);
-        let (outbox_ready, change_lock, cache) = (Arc::default(), Arc::default(), Arc::default());
+        let outbox_ready = Arc::default();
         let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
         let (domain_events, event_receiver) = DomainEvents::channel();
-        let registry = Arc::new(tool_registry(&store, &indexing, &guard, &domain_events)?);
-        let service = LlmService::new(ServiceParts {
-            registry: Arc::clone(&registry),
-            transcript: transcript(&store, &outbox_ready, &guard, &cache, &services.config),
-            changes: Arc::new(VaultChanges {
-                vault: vault.clone(),
-                indexer: indexing.clone(),
-                store: store.clone(),
-                config: services.config.clone(),
-                run_mode: services.run_mode,
-                domain_events: domain_events.clone(),
-                turn_cache: cache,
-                change_lock: Arc::clone(&change_lock),
-                privacy_guard: Arc::clone(&guard),
-                _lock: Arc::clone(&lock),
-            }),
-            policy: turn_policy(&store, &guard, services, &registry, &domain_events),
-            tasks: tasks.tracker().clone(),
-            cancel: tasks.cancellation().clone(),
-            time_scale: services.pace,
-        });
+        let changes = NoteChanges::new(
+            vault.clone(),
+            store.clone(),
+            indexing.clone(),
+            domain_events.clone(),
+            services.jobs.clone(),
+            services.pace,
+        );
+        let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let open = Self {
             sample: vault.folder() == services.data.sample(),
             vault,
@@ -89,8 +78,7 @@ impl VaultSession {
             titles_due: Notify::new(),
             context_uses: ContextUses::default(),
             domain_events,
-            change_lock,
-            applying: Mutex::default(),
+            changes: Arc::new(changes),
             purge_lock: tokio::sync::Mutex::default(),
             viewed_note: tokio::sync::Mutex::default(),
             recent,
@@ -111,6 +99,40 @@ impl VaultSession {
 fn start_hub(tasks: &TaskGroup, time_scale: TimeScale) -> (HubHandle, mpsc::Receiver<HubEvent>) {
     let timing = LinkTiming::default().faster(time_scale.speedup());
     hub::start_timed(tasks.tracker(), tasks.cancellation().clone(), None, timing)
+}
+
+/// The service that runs the turns of a session.
+fn llm_service(
+    note_changes: &NoteChanges,
+    guard: &Arc<PrivacyGuard>,
+    outbox_ready: &Arc<Notify>,
+    tasks: &TaskGroup,
+    lock: &Arc<VaultLock>,
+    services: &AppServices,
+) -> Result<LlmService, UserError> {
+    let NoteChanges { vault, store, indexer, domain_events, change_lock, .. } = note_changes;
+    let cache = Arc::default();
+    let registry = Arc::new(tool_registry(store, indexer, guard, domain_events)?);
+    Ok(LlmService::new(ServiceParts {
+        registry: Arc::clone(&registry),
+        transcript: transcript(store, outbox_ready, guard, &cache, &services.config),
+        changes: Arc::new(VaultChanges {
+            vault: vault.clone(),
+            indexer: indexer.clone(),
+            store: store.clone(),
+            config: services.config.clone(),
+            run_mode: services.run_mode,
+            domain_events: domain_events.clone(),
+            turn_cache: cache,
+            change_lock: Arc::clone(change_lock),
+            privacy_guard: Arc::clone(guard),
+            _lock: Arc::clone(lock),
+        }),
+        policy: turn_policy(store, guard, services, &registry, domain_events),
+        tasks: tasks.tracker().clone(),
+        cancel: tasks.cancellation().clone(),
+        time_scale: services.pace,
+    }))
 }
 
 fn turn_policy(

@@ -18,11 +18,11 @@ use super::undoable_hunks::requested_hunks;
 use super::{applied_by, not_yet_undone, nothing_to_redo, nothing_undone, request_for};
 use crate::App;
 use crate::adapters::notes::VaultNotes;
+use crate::changes::NoteChanges;
 use crate::changes::history::{effective_changes, find_effect};
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
-use crate::vault_session::VaultSession;
 
 /// The reason for asking again: another file or none is at the chosen path.
 const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is no longer at that path, so nothing \
@@ -39,11 +39,12 @@ impl App {
     /// its path any more, nothing is changed, and the result asks again.
     pub async fn undo_in_note(&self, identified: &UndoTarget) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.lock_changes().await?;
+        let changes = &open.changes;
+        let _alone = changes.lock_changes().await?;
         let UndoTarget { action, effect, hunks, note } = identified;
-        let moved = open.identify_note(effect, note).await?;
-        let Some(moved) = moved else { return open.ask_again(identified).await };
-        let turn = find_effect(&open.store, effect).await?.turn;
+        let moved = changes.identify_note(effect, note).await?;
+        let Some(moved) = moved else { return changes.ask_again(identified).await };
+        let turn = find_effect(&changes.store, effect).await?.turn;
         let own = UserChangeSet {
             id: &new_id(),
             call: &new_id(),
@@ -53,8 +54,8 @@ impl App {
             turn: &turn,
             at: now(),
         };
-        open.store.begin_user_change_set(&own).await?;
-        open.complete(*action, effect, hunks).await
+        changes.store.begin_user_change_set(&own).await?;
+        changes.complete(*action, effect, hunks).await
     }
 
     /// Writes the version that the request of a conflict wants in each of its places, where the note is as the
@@ -63,28 +64,30 @@ impl App {
     /// note is written, and the result has them.
     pub async fn resolve_conflict(&self, conflict: &UndoConflict) -> Result<UndoResult, UserError> {
         let open = self.session().await?;
-        let _alone = open.lock_changes().await?;
-        let effect = find_effect(&open.store, &conflict.effect).await?;
+        let changes = &open.changes;
+        let _alone = changes.lock_changes().await?;
+        let effect = find_effect(&changes.store, &conflict.effect).await?;
         if conflict.action == UndoAction::Reapply {
-            open.refuse_undone(&effect.id).await?;
+            changes.refuse_undone(&effect.id).await?;
         }
         let is_about_unit = effect.unit.is_some()
             && conflict.hunks.is_empty()
             && conflict.action != UndoAction::Reapply;
         let asked = requested_hunks(&conflict.hunks);
         let is_redone =
-            conflict.action == UndoAction::Redo && open.makes_again(&effect.id, &asked).await?;
+            conflict.action == UndoAction::Redo && changes.makes_again(&effect.id, &asked).await?;
         let request = match is_about_unit || is_redone {
-            true => open.request_about(conflict.action, &effect.id, &conflict.hunks).await?,
+            true => changes.request_about(conflict.action, &effect.id, &conflict.hunks).await?,
             false => request_for(conflict.action, [effect.id.clone()]),
         };
-        let (file, bytes) = open.shown_note(&request, conflict).await?;
-        let wanted = open.wanted_bytes(&effect, conflict).await?;
+        let (file, bytes) = changes.shown_note(&request, conflict).await?;
+        let wanted = changes.wanted_bytes(&effect, conflict).await?;
         let change = resolution_change(&effect, conflict, &wanted, bytes)?;
         let answer = ConflictAnswer { effect: effect.id.clone(), change, file };
         let (plan, conflicts) = match is_about_unit {
             true => {
-                let planned = open.plan_with_answer(&request, conflict.action, Some(answer), None);
+                let planned =
+                    changes.plan_with_answer(&request, conflict.action, Some(answer), None);
                 let (plan, conflicts, _) = planned.await?;
                 (plan, conflicts)
             }
@@ -98,18 +101,18 @@ impl App {
             }
         };
         let (set, by, unwatched) = (new_id(), applied_by(conflict.action), Progress::default());
-        let applied = open.apply_user_set(&set, &plan, &effect.turn, by, &unwatched).await?;
+        let applied = changes.apply_user_set(&set, &plan, &effect.turn, by, &unwatched).await?;
         if applied.done.is_empty()
             && let Some(error) = refusal(&applied)
         {
             return Err(error.into());
         }
         if conflict.action == UndoAction::Reapply {
-            open.store.clear_overwritten(std::slice::from_ref(&effect.id)).await?;
+            changes.store.clear_overwritten(std::slice::from_ref(&effect.id)).await?;
         }
-        let mut touched = open.sets_undone_by(&request).await?;
+        let mut touched = changes.sets_undone_by(&request).await?;
         touched.extend([set.clone(), effect.change_set]);
-        open.emit(DomainEvent::Applied(touched.into_iter().collect()));
+        changes.emit(DomainEvent::Applied(touched.into_iter().collect()));
         let renames = plan.changes.renames();
         let changed = applied.done.iter().map(|path| renames.forward(path)).collect();
         let left = u32::try_from(applied.problems.len()).unwrap_or(u32::MAX);
@@ -124,7 +127,7 @@ fn refusal(applied: &Applied) -> Option<&VaultError> {
     cause.or_else(|| problems.next())
 }
 
-impl VaultSession {
+impl NoteChanges {
     /// The file and the bytes of the note of a conflict; no bytes for a note that is gone. Fails unless they are those
     /// that the user was shown.
     async fn shown_note(
@@ -233,7 +236,7 @@ impl VaultSession {
         }
         let asked = requested_hunks(hunks);
         if action != UndoAction::Redo || !self.makes_again(effect, &asked).await? {
-            return not_yet_undone(self, &scope, &effects).await;
+            return not_yet_undone(&self.store, &scope, &effects).await;
         }
         let request = self.redo_request(&effects).await?;
         if request.effects.is_empty() { Err(nothing_to_redo()) } else { Ok(request) }

@@ -9,10 +9,10 @@ use store::RevertRow;
 use vault::undo::EffectivePart;
 
 use super::turn_scope::unit_of;
+use crate::changes::NoteChanges;
 use crate::changes::history::{effective_changes, find_effect};
-use crate::vault_session::VaultSession;
 
-impl VaultSession {
+impl NoteChanges {
     /// Sets the listed change of each conflict. If there are several, it is the newest of those that the request is about.
     pub(super) async fn find_listed_changes(
         &self,

@@ -9,13 +9,13 @@ use vault::undo::{EffectivePart, Hunks, UndoPlan};
 
 use super::request_for;
 use super::undoable_hunks::requested_hunks;
+use crate::changes::NoteChanges;
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
-use crate::vault_session::VaultSession;
 
 /// A revert as `store` records it: the path of the change, the effect, and its hunks unless it is all of them.
 type RecordedRevert = (NotePath, EffectId, Option<BTreeSet<usize>>);
 
-impl VaultSession {
+impl NoteChanges {
     /// The reverts to record. An undo whose last hunks are undone is recorded as undone whole: only then do
     /// the changes count again that it had undone. Of an undo that is redone for some edits only, the same is recorded, and
     /// that all else which it had undone is undone by the redo.

@@ -10,8 +10,8 @@ use vault::undo::{EffectivePart, Hunks, UndoDirection, UndoPlan, UndoRequest};
 
 use super::rewritten_links::are_links_of_undone_moves;
 use super::turn_scope::{hunks_to_undo, unit_of};
+use crate::changes::NoteChanges;
 use crate::changes::history::{before_and_after, effective_changes, find_effect};
-use crate::vault_session::VaultSession;
 
 /// The changes of an undo that a redo undoes.
 #[derive(Default)]
@@ -53,7 +53,7 @@ fn group(effect: &Effect) -> Option<(ChangeSetId, CallId)> {
     Some((effect.change_set.clone(), effect.unit.clone()?))
 }
 
-impl VaultSession {
+impl NoteChanges {
     /// The request that applies these effects again, as far as they are undone; empty if none is. Other edits of the
     /// same notes that were undone with them stay undone.
     pub(super) async fn redo_request(&self, effects: &[Effect]) -> Result<UndoRequest, UserError> {
