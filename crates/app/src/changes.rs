@@ -25,6 +25,7 @@ use vault::{Progress, Vault};
 
 use crate::adapters::ledger::StoreLedger;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
+use crate::events::feed::Feed;
 use crate::events::jobs::Jobs;
 use crate::notes::indexer::Indexer;
 
@@ -85,5 +86,21 @@ impl NoteChanges {
         if let Some((_, progress)) = applying.as_ref().filter(|(about, _)| about == conversation) {
             progress.stop();
         }
+    }
+}
+
+/// Keeps old contents of notes for a while, then deletes them.
+pub(crate) struct ChangeRetention {
+    store: Store,
+    indexer: Indexer,
+    jobs: Jobs,
+    feed: Feed,
+    /// Held while history is being purged.
+    lock: tokio::sync::Mutex<()>,
+}
+
+impl ChangeRetention {
+    pub(crate) fn new(store: Store, indexer: Indexer, jobs: Jobs, feed: Feed) -> Self {
+        Self { store, indexer, jobs, feed, lock: tokio::sync::Mutex::default() }
     }
 }

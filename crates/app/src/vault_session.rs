@@ -18,10 +18,9 @@ use vault::Vault;
 
 use crate::adapters::active_note::ActiveNoteState;
 use crate::app::services::AppServices;
-use crate::changes::{NoteChanges, retention};
+use crate::changes::{ChangeRetention, NoteChanges};
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
-use crate::events::jobs::Jobs;
 use crate::events::publisher::EventPublisher;
 use crate::hub::connection::Linking;
 use crate::hub::{client_name, connection, inbox, outbox};
@@ -64,7 +63,6 @@ pub(crate) struct VaultSession {
     pub(crate) answering: ModelSelector,
     pub(crate) active_note: ActiveNoteState,
     pub(crate) feed: Feed,
-    pub(crate) jobs: Jobs,
     pub(crate) hub: HubHandle,
     /// Notified when messages of the hub were stored.
     pub(crate) inbox_ready: Notify,
@@ -78,8 +76,7 @@ pub(crate) struct VaultSession {
     /// For the publisher.
     pub(crate) domain_events: DomainEvents,
     pub(crate) changes: Arc<NoteChanges>,
-    /// Held while history is being purged.
-    pub(crate) purge_lock: tokio::sync::Mutex<()>,
+    pub(crate) retention: Arc<ChangeRetention>,
     /// Held while the window is told about the note that it shows.
     pub(crate) viewed_note: tokio::sync::Mutex<Option<ViewedNote>>,
     /// Which notes were shown lately.
@@ -150,7 +147,7 @@ impl VaultSession {
         if services.run_mode.is_long_running() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.resume_pending(services).await.err());
-            open.spawn(Arc::clone(&open).run_retention_loop(retention::RETENTION));
+            open.spawn(Arc::clone(&open.retention).run_loop());
             open.spawn(Arc::clone(&open).run_conversations_loop());
             open.spawn(Arc::clone(&open).run_titles_loop(services.pace));
         }

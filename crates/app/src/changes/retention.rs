@@ -16,21 +16,21 @@ use store::{PurgeBatch, PurgeStats, PurgedEffect, RetentionPolicy, Store};
 use vault::Progress;
 
 use crate::App;
+use crate::changes::ChangeRetention;
 use crate::changes::history::line_counts;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
 
 /// How long and how much is kept, whichever keeps more, and how often that is looked after.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RetentionSchedule {
+struct RetentionSchedule {
     days: i64,
     bytes: u64,
     interval: Duration,
 }
 
 /// The schedule of every vault.
-pub(crate) const RETENTION: RetentionSchedule =
+const RETENTION: RetentionSchedule =
     RetentionSchedule { days: 90, bytes: 2 << 30, interval: Duration::from_secs(24 * 60 * 60) };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -62,7 +62,7 @@ impl App {
     /// messages; pending and running changes and open questions keep their contents.
     pub async fn delete_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
         let open = self.session().await?;
-        let deleted = open.while_open(open.purge_history(age)).await;
+        let deleted = open.while_open(open.retention.purge_history(age)).await;
         deleted.unwrap_or_else(|| {
             Err(UserError::other(
                 "The vault was closed before this finished. Part of the history is deleted. Delete \
@@ -72,12 +72,17 @@ impl App {
     }
 }
 
-impl VaultSession {
+impl ChangeRetention {
     /// Lets go of what need not be kept any more, now and once in a while, until the vault is
     /// closed. The room is used again for what comes later.
-    pub(crate) async fn run_retention_loop(self: Arc<Self>, kept: RetentionSchedule) {
+    pub(crate) async fn run_loop(self: Arc<Self>) {
+        self.run_schedule(RETENTION).await;
+    }
+
+    /// The same with another schedule than the product's.
+    async fn run_schedule(self: Arc<Self>, kept: RetentionSchedule) {
         loop {
-            let alone = self.purge_lock.lock().await;
+            let alone = self.lock.lock().await;
             let since = Timestamp(now().0.saturating_sub(kept.days * DAY_MS));
             match purge(
                 &self.store,
@@ -96,7 +101,7 @@ impl VaultSession {
     }
 
     async fn purge_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
-        let _alone = self.purge_lock.lock().await;
+        let _alone = self.lock.lock().await;
         let keep = RetentionPolicy { since: cutoff(age, now()), bytes: 0 };
         let all = self.store.retention_stats(&[keep.since]).await?;
         let all = all.affected.first().copied().unwrap_or_default();

@@ -46,7 +46,7 @@ impl App {
     pub async fn export(&self, export: &ExportJob) -> Result<Option<Exported>, UserError> {
         let (open, progress) = (self.session().await?, Progress::default());
         let work = write(&open.store, export, &progress);
-        let work = open.jobs.run(JobKind::Exporting, &progress, work);
+        let work = self.services().jobs.run(JobKind::Exporting, &progress, work);
         let written = open.while_open(work).await;
         written.unwrap_or_else(|| {
             Err(UserError::other("The vault was closed meanwhile. Open it and export again."))

@@ -21,7 +21,7 @@ use crate::adapters::transcript::StoreTranscript;
 use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
 use crate::app::services::AppServices;
-use crate::changes::NoteChanges;
+use crate::changes::{ChangeRetention, NoteChanges};
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
@@ -58,6 +58,8 @@ impl VaultSession {
             services.jobs.clone(),
             services.pace,
         );
+        let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
+        let retention = ChangeRetention::new(store.clone(), indexing.clone(), jobs, feed);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let open = Self {
             sample: vault.folder() == services.data.sample(),
@@ -70,7 +72,6 @@ impl VaultSession {
             answering: services.model_selector.clone(),
             active_note: services.active_note.clone(),
             feed: services.feed.clone(),
-            jobs: services.jobs.clone(),
             hub,
             inbox_ready: Notify::new(),
             stalled_messages: inbox::StalledMessages::default(),
@@ -79,7 +80,7 @@ impl VaultSession {
             context_uses: ContextUses::default(),
             domain_events,
             changes: Arc::new(changes),
-            purge_lock: tokio::sync::Mutex::default(),
+            retention: Arc::new(retention),
             viewed_note: tokio::sync::Mutex::default(),
             recent,
             folder_status: FolderStatus::default(),
