@@ -199,7 +199,7 @@ impl App {
         self.problems().clear();
         let opened = VaultSession::open(&folder, &self.inner.services).await;
         match &opened {
-            Ok((open, _)) => open.publish_info().await,
+            Ok((open, _)) => open.folder_status.publish().await,
             Err(_) => self.inner.services.feed.publish(AppEvent::VaultChanged { vault: None }),
         }
         let (open, problems) = opened?;
@@ -250,7 +250,8 @@ impl App {
         let open = self.inner.session.read().await.clone();
         let (vault, hub, page) = match &open {
             Some(open) => {
-                (Some(open.cached_vault_info().await), open.hub_status(), open.first_page().await?)
+                let vault = open.folder_status.cached_info().await;
+                (Some(vault), open.hub_status(), open.first_page().await?)
             }
             None => (
                 None,

@@ -1,5 +1,6 @@
-//! Reading the vault for the user: search, the note viewer, images, the file watcher, and the index.
+//! Reading the vault for the user: search, the note viewer, images, the file watcher, the index, and the folder's state.
 
+pub(crate) mod folder_status;
 pub(crate) mod images;
 pub(crate) mod indexer;
 pub(crate) mod mentions;

@@ -26,10 +26,10 @@ use crate::hub::connection::Linking;
 use crate::hub::{client_name, connection, inbox, outbox};
 use crate::models::context_use::ContextUses;
 use crate::models::selection::ModelSelector;
+use crate::notes::folder_status::FolderStatus;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
 use crate::notes::viewer::ViewedNote;
-use crate::notes::watcher::FolderStatus;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config;
 use crate::settings::config::Config;
@@ -81,8 +81,7 @@ pub(crate) struct VaultSession {
     pub(crate) viewed_note: tokio::sync::Mutex<Option<ViewedNote>>,
     /// Which notes were shown lately.
     pub(crate) recent: RecentNotes,
-    /// The trouble of the vault's folder, and its last published state.
-    pub(crate) folder_status: FolderStatus,
+    pub(crate) folder_status: Arc<FolderStatus>,
     /// Of its clocks.
     pub(crate) pace: TimeScale,
     hub_status: Mutex<HubStatus>,

@@ -1,17 +1,14 @@
-//! The chat view and the snapshot of an open vault for the window.
+//! The chat view for the window.
 
 use std::sync::Arc;
 
 use protocol::chat::conversation::{ChatItem, ConversationView};
-use protocol::event::VaultInfo;
 use protocol::{ConversationId, UserError};
 use store::OpenedConversation;
-use vault::EntryKind;
 
 use crate::App;
 use crate::changes::review;
 use crate::models::context_use::Opened;
-use crate::support::blocking::run_blocking;
 use crate::vault_session::VaultSession;
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
@@ -84,31 +81,6 @@ impl VaultSession {
             held,
             context,
         })
-    }
-
-    /// How the vault stands, for the window.
-    pub(crate) async fn vault_info(&self) -> VaultInfo {
-        let vault = self.vault.clone();
-        let looked = run_blocking(move || {
-            let entries = vault.list().map(|listing| listing.entries).unwrap_or_default();
-            let notes = entries.iter().filter(|entry| entry.kind == EntryKind::Note).count();
-            (notes, vault.is_writable())
-        });
-        let (notes, writable) = looked.await.unwrap_or_default();
-        self.folder_status.with_known_state(
-            VaultInfo {
-                id: self.id.clone(),
-                name: self.vault.name().to_owned(),
-                folder: self.vault.folder().display().to_string(),
-                notes: u32::try_from(notes).unwrap_or(u32::MAX),
-                writable,
-                sample: self.sample,
-                trouble: None,
-                indexing: None,
-                revision: 0,
-            },
-            &self.indexer,
-        )
     }
 }
 

@@ -205,11 +205,11 @@ impl VaultSession {
         let problem = loop {
             tokio::select! {
                 problem = &mut work => break problem,
-                _ = beat.tick() => self.publish_index_progress(),
+                _ = beat.tick() => self.folder_status.publish_index_progress(),
             }
         };
         self.indexer.is_catching_up.store(false, Ordering::Relaxed);
-        self.publish_index_progress();
+        self.folder_status.publish_index_progress();
         problem
     }
 

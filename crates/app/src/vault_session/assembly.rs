@@ -26,9 +26,9 @@ use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
 use crate::models::permissions::RegisteredTool;
+use crate::notes::folder_status::FolderStatus;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
-use crate::notes::watcher::FolderStatus;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
 use crate::support::task_group::TaskGroup;
@@ -60,9 +60,18 @@ impl VaultSession {
         );
         let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
         let retention = ChangeRetention::new(store.clone(), indexing.clone(), jobs, feed);
+        let is_sample = vault.folder() == services.data.sample();
+        let folder_status = FolderStatus::new(
+            home.id.clone(),
+            is_sample,
+            vault.clone(),
+            indexing.clone(),
+            services.feed.clone(),
+            tasks.clone(),
+        );
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let open = Self {
-            sample: vault.folder() == services.data.sample(),
+            sample: is_sample,
             vault,
             indexer: indexing,
             privacy_guard: guard,
@@ -83,7 +92,7 @@ impl VaultSession {
             retention: Arc::new(retention),
             viewed_note: tokio::sync::Mutex::default(),
             recent,
-            folder_status: FolderStatus::default(),
+            folder_status: Arc::new(folder_status),
             pace: services.pace,
             hub_status: Mutex::new(HubStatus::off()),
             id: home.id,
