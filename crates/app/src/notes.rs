@@ -2,6 +2,7 @@
 
 pub(crate) mod folder_status;
 pub(crate) mod images;
+pub(crate) mod index_loop;
 pub(crate) mod indexer;
 pub(crate) mod mentions;
 pub(crate) mod passages;

@@ -27,6 +27,7 @@ use crate::hub::{client_name, connection, inbox, outbox};
 use crate::models::context_use::ContextUses;
 use crate::models::selection::ModelSelector;
 use crate::notes::folder_status::FolderStatus;
+use crate::notes::index_loop::IndexLoop;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
 use crate::notes::viewer::ViewedNote;
@@ -156,7 +157,13 @@ impl VaultSession {
             open.spawn(single_instance::serve_notifications(dir, Arc::clone(second_start)));
         }
         let for_window = services.second_start.get().is_some();
-        open.spawn(Arc::clone(&open).run_index_loop(for_window, services.pace));
+        let index_loop = IndexLoop {
+            indexer: open.indexer.clone(),
+            status: Arc::clone(&open.folder_status),
+            feed: open.feed.clone(),
+            tasks: open.tasks.clone(),
+        };
+        open.spawn(Arc::new(index_loop).run(for_window, services.pace));
         open.spawn_tasks(receivers);
         open.connect_hub(link, services);
         Ok((open, problems))

@@ -1,7 +1,4 @@
-//! Keeps the index up to date: at start by the fingerprints of all files, then by the reports of the watch.
-//!
-//! Full-text ranking is built beside that. Changes are saved for the next start when nothing changed for 5 s, and after a
-//! minute of changes at the latest. An index that could not be built is tried again after a minute.
+//! The index of the open vault: what is asked of it, and the work on it, which holds up nobody.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,35 +6,20 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use index::{Index, IndexError, UserIndex};
-use llm::TimeScale;
 use protocol::error::sentence;
 use protocol::event::IndexProgress as HowFar;
-use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
+use protocol::{ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
-use tokio::time::sleep_until;
 use vault::ledger::Ledger;
 use vault::{Applied, ApplyError, ChangeBatch, Progress, Vault};
 
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
 
 /// The time without a change after which what has changed is kept on disk.
 const SAVE_AFTER_QUIET: Duration = Duration::from_secs(5);
 
 /// … and the time after which it is kept when somebody never pauses.
 const MAX_UNSAVED: Duration = Duration::from_secs(60);
-
-/// The time after which an index that could not be built is tried again.
-const RETRY_DELAY: Duration = Duration::from_secs(60);
-
-/// The time between two attempts is at least this many times as long as the last one took.
-const RETRY_DELAY_FACTOR: u32 = 20;
-
-/// The time for which a window that starts has the computer to itself.
-const WINDOW_HEAD_START: Duration = Duration::from_millis(800);
-
-/// The time between two reports to the window while the index is built.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The index of the open vault, and who asks for work on it.
 #[derive(Clone)]
@@ -47,15 +29,15 @@ pub(crate) struct Indexer {
     /// As the user asks it. No tool is given it.
     pub(crate) user: UserIndex,
     /// Notified when nobody knows what changed.
-    rescan: Arc<Notify>,
+    pub(super) rescan: Arc<Notify>,
     /// Notified when something changed.
-    changed: Arc<Notify>,
+    pub(super) changed: Arc<Notify>,
     /// Notified when there may be another snapshot.
-    ranking_due: Arc<Notify>,
+    pub(super) ranking_due: Arc<Notify>,
     /// Whether the window was told that it cannot be kept.
-    is_problem_reported: Arc<AtomicBool>,
+    pub(super) is_problem_reported: Arc<AtomicBool>,
     /// Whether it is being brought up to date.
-    is_catching_up: Arc<AtomicBool>,
+    pub(super) is_catching_up: Arc<AtomicBool>,
     /// Rises when it holds something else.
     revision: Arc<AtomicU32>,
     stop: Arc<AtomicBool>,
@@ -158,7 +140,7 @@ impl Indexer {
         is_current.then(|| self.user.clone())
     }
 
-    async fn catch_up(&self) -> Option<UserError> {
+    pub(super) async fn catch_up(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
         let caught_up = index_error(run_blocking(move || index.catch_up(&stop)).await);
         self.revision.fetch_add(1, Ordering::Relaxed);
@@ -174,7 +156,7 @@ impl Indexer {
     }
 
     /// Resolves when something has changed and nothing has for a while, or something all the time.
-    async fn wait_until_quiet(&self) {
+    pub(super) async fn wait_until_quiet(&self) {
         self.changed.notified().await;
         let end = Instant::now() + MAX_UNSAVED;
         while Instant::now() < end {
@@ -184,77 +166,14 @@ impl Indexer {
         }
     }
 
-    async fn update_ranking(&self) -> Option<UserError> {
+    pub(super) async fn update_ranking(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
         index_error(run_blocking(move || index.update_fulltext(&stop).map(log_ranked)).await)
     }
 
-    async fn save_changes(&self) -> Option<UserError> {
+    pub(super) async fn save_changes(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
         index_error(run_blocking(move || index.save(&stop)).await)
-    }
-}
-
-impl VaultSession {
-    /// Brings the index up to date, and tells the window how far it is.
-    async fn catch_up(&self) -> Option<UserError> {
-        self.indexer.is_catching_up.store(true, Ordering::Relaxed);
-        let work = self.indexer.catch_up();
-        tokio::pin!(work);
-        let mut beat = tokio::time::interval(PROGRESS_INTERVAL);
-        let problem = loop {
-            tokio::select! {
-                problem = &mut work => break problem,
-                _ = beat.tick() => self.folder_status.publish_index_progress(),
-            }
-        };
-        self.indexer.is_catching_up.store(false, Ordering::Relaxed);
-        self.folder_status.publish_index_progress();
-        problem
-    }
-
-    /// Keeps the index for as long as the vault is open; a window comes first, and what it looks for
-    /// meanwhile is found in the notes themselves. That the index cannot be kept is told once.
-    pub(crate) async fn run_index_loop(self: Arc<Self>, for_window: bool, time_scale: TimeScale) {
-        if for_window {
-            tokio::time::sleep(WINDOW_HEAD_START).await;
-        }
-        let indexing = &self.indexer;
-        // Apart from this: ranking takes long, and what was lost is looked for meanwhile.
-        self.spawn(Arc::clone(&self).run_ranking_loop());
-        loop {
-            let began = Instant::now();
-            self.report_index_problem(self.catch_up().await);
-            let delay = time_scale.scale(RETRY_DELAY).max(began.elapsed() * RETRY_DELAY_FACTOR);
-            let retry_at = Instant::now() + delay;
-            indexing.ranking_due.notify_one();
-            indexing.changed.notify_one();
-            loop {
-                let is_built = indexing.index.coverage().is_ready;
-                tokio::select! {
-                    () = indexing.rescan.notified() => break,
-                    () = sleep_until(retry_at.into()), if !is_built => break,
-                    () = indexing.wait_until_quiet() => {
-                        self.report_index_problem(indexing.save_changes().await);
-                        indexing.ranking_due.notify_one();
-                    }
-                }
-            }
-        }
-    }
-
-    async fn run_ranking_loop(self: Arc<Self>) {
-        loop {
-            self.indexer.ranking_due.notified().await;
-            self.report_index_problem(self.indexer.update_ranking().await);
-        }
-    }
-
-    fn report_index_problem(&self, problem: Option<UserError>) {
-        let Some(error) = problem else { return };
-        if !self.indexer.is_problem_reported.swap(true, Ordering::Relaxed) {
-            self.feed.publish(AppEvent::Problem { error });
-        }
     }
 }
 
