@@ -199,7 +199,7 @@ impl App {
         self.problems().clear();
         let opened = VaultSession::open(&folder, &self.inner.services).await;
         match &opened {
-            Ok((open, _)) => open.folder_status.publish().await,
+            Ok((open, _)) => open.notes.folder.publish().await,
             Err(_) => self.inner.services.feed.publish(AppEvent::VaultChanged { vault: None }),
         }
         let (open, problems) = opened?;
@@ -250,7 +250,7 @@ impl App {
         let open = self.inner.session.read().await.clone();
         let (vault, hub, page) = match &open {
             Some(open) => {
-                let vault = open.folder_status.cached_info().await;
+                let vault = open.notes.folder.cached_info().await;
                 (Some(vault), open.hub_status(), open.first_page().await?)
             }
             None => (
@@ -259,7 +259,7 @@ impl App {
                 ConversationPage { conversations: Vec::new(), behind: None },
             ),
         };
-        let unwatched = open.as_ref().and_then(|open| open.folder_status.problem());
+        let unwatched = open.as_ref().and_then(|open| open.notes.folder.problem());
         Ok(AppSnapshot {
             seq,
             vault,
@@ -303,23 +303,23 @@ impl App {
     /// Shows a note beside the chat: it is then the active note. Only one that the user chose counts as named by
     /// the messages that it is sent with.
     pub async fn show_note(&self, asked: &str, by: NoteOpener) -> Result<NoteContent, UserError> {
-        self.session().await?.show_note(asked, by).await
+        self.session().await?.notes.viewer.show(asked, by).await
     }
 
     /// The text of a note, to look at beside what was found.
     pub async fn read_note(&self, path: NotePath) -> Result<NoteContent, UserError> {
-        self.session().await?.read_note(path).await
+        self.session().await?.notes.viewer.read_note(path).await
     }
 
     /// Where a note lies on the disk, for programs that the user opens it with. Only of a note that is
     /// there, and in the vault itself.
     pub async fn note_file_path(&self, path: NotePath) -> Result<PathBuf, UserError> {
-        self.session().await?.note_file_path(path).await
+        self.session().await?.notes.viewer.note_file_path(path).await
     }
 
     /// No note is shown any more.
     pub async fn close_note(&self) -> Result<(), UserError> {
-        self.session().await?.close_note().await;
+        self.session().await?.notes.viewer.close().await;
         Ok(())
     }
 
@@ -331,13 +331,13 @@ impl App {
         selected: &str,
         heading: Option<String>,
     ) -> Result<(), UserError> {
-        self.session().await?.active_note.select(path, selected, heading);
+        self.session().await?.notes.viewer.active_note.select(path, selected, heading);
         Ok(())
     }
 
     /// Names the active note for a host without a window (`--note`).
     pub async fn set_active_note(&self, path: NotePath) -> Result<(), UserError> {
-        self.session().await?.open_on_command_line(path).await
+        self.session().await?.notes.viewer.open_on_command_line(path).await
     }
 
     /// The cost of each turn of a conversation that asked a model, in order.

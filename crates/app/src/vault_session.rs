@@ -26,11 +26,10 @@ use crate::hub::connection::Linking;
 use crate::hub::{client_name, connection, inbox, outbox};
 use crate::models::context_use::ContextUses;
 use crate::models::selection::ModelSelector;
-use crate::notes::folder_status::FolderStatus;
+use crate::notes::Notes;
 use crate::notes::index_loop::IndexLoop;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
-use crate::notes::viewer::ViewedNote;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config;
 use crate::settings::config::Config;
@@ -78,11 +77,7 @@ pub(crate) struct VaultSession {
     pub(crate) domain_events: DomainEvents,
     pub(crate) changes: Arc<NoteChanges>,
     pub(crate) retention: Arc<ChangeRetention>,
-    /// Held while the window is told about the note that it shows.
-    pub(crate) viewed_note: tokio::sync::Mutex<Option<ViewedNote>>,
-    /// Which notes were shown lately.
-    pub(crate) recent: RecentNotes,
-    pub(crate) folder_status: Arc<FolderStatus>,
+    pub(crate) notes: Arc<Notes>,
     /// Of its clocks.
     pub(crate) pace: TimeScale,
     hub_status: Mutex<HubStatus>,
@@ -159,7 +154,7 @@ impl VaultSession {
         let for_window = services.second_start.get().is_some();
         let index_loop = IndexLoop {
             indexer: open.indexer.clone(),
-            status: Arc::clone(&open.folder_status),
+            status: Arc::clone(&open.notes.folder),
             feed: open.feed.clone(),
             tasks: open.tasks.clone(),
         };

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use index::UserIndex;
 use protocol::{NotePath, UserError};
 use tokio::sync::Semaphore;
 use vault::NoteImage;
 
 use crate::App;
-use crate::vault_session::VaultSession;
 
 /// The number of images that are read at once: a note may be full of large ones, and each is held
 /// in memory whole.
@@ -26,7 +26,7 @@ impl App {
     ) -> Result<NoteImage, UserError> {
         let _turn = READ_PERMITS.acquire().await;
         self.run_query(move |open| {
-            let path = resolve_image(open, &link, source.as_ref())?;
+            let path = resolve_image(&open.indexer.user, &link, source.as_ref())?;
             Ok::<_, UserError>(open.vault.unfiltered().read_image(&path)?)
         })
         .await?
@@ -40,7 +40,7 @@ impl App {
         source: Option<NotePath>,
     ) -> Result<PathBuf, UserError> {
         self.run_query(move |open| {
-            let path = resolve_image(open, &link, source.as_ref())?;
+            let path = resolve_image(&open.indexer.user, &link, source.as_ref())?;
             let ending = path.extension().unwrap_or_default().to_lowercase();
             if !IMAGE_EXTENSIONS.contains(&ending.as_str()) {
                 return Err(UserError::other(format!(
@@ -58,11 +58,11 @@ impl App {
 }
 
 fn resolve_image(
-    session: &VaultSession,
+    index: &UserIndex,
     link: &str,
     source: Option<&NotePath>,
 ) -> Result<NotePath, UserError> {
-    session.indexer.user.resolve_link(link, source).ok_or_else(|| no_image_error(link))
+    index.resolve_link(link, source).ok_or_else(|| no_image_error(link))
 }
 
 fn no_image_error(link: &str) -> UserError {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use index::{CutReason, GrepHit, GrepQuery, GrepResult, SearchError, escape_literal};
+use index::{CutReason, GrepHit, GrepQuery, GrepResult, SearchError, UserIndex, escape_literal};
 use markdown::Properties;
 use protocol::error::sentence;
 use protocol::notes::query::{
@@ -13,11 +13,11 @@ use protocol::notes::query::{
 };
 use protocol::{ErrorCode, NotePath, UserError};
 use unicode_normalization::UnicodeNormalization as _;
-use vault::VaultError;
+use vault::{Vault, VaultError};
 
 use crate::App;
+use crate::notes::Notes;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
 
 /// How many names a switcher shows.
 const MAX_NAMES: usize = 50;
@@ -37,7 +37,7 @@ impl App {
     pub async fn find_names(&self, query: &str) -> Result<NameMatches, UserError> {
         let query = query.to_owned();
         let found = self.run_query(move |open| {
-            let recent = open.recent.all();
+            let recent = open.viewer.recent.all();
             let index = &open.indexer.user;
             // One more than is returned tells that there are more.
             let notes = index.find_files(&query, &recent, MAX_NAMES + 1, NotePath::is_markdown)?;
@@ -179,16 +179,16 @@ impl App {
     /// The open tasks that `query` is part of; `None` until the index stands.
     pub async fn list_tasks(&self, query: &str) -> Result<Option<LineMatches>, UserError> {
         let query = query.trim().to_lowercase();
-        self.run_query(move |open| matching_tasks(open, &query)).await
+        self.run_query(move |open| matching_tasks(&open.indexer.user, &query)).await
     }
 
     /// Works on the notes where it holds up nobody.
     pub(crate) async fn run_query<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&VaultSession) -> T + Send + 'static,
+        work: impl FnOnce(&Notes) -> T + Send + 'static,
     ) -> Result<T, UserError> {
         let open = self.session().await?;
-        run_blocking(move || work(&open)).await
+        run_blocking(move || work(&open.notes)).await
     }
 }
 
@@ -253,8 +253,8 @@ fn search_error(error: SearchError) -> UserError {
     }
 }
 
-fn links_of_note(session: &VaultSession, note: &NotePath) -> Option<NoteLinks> {
-    let index = &session.indexer.user;
+fn links_of_note(notes: &Notes, note: &NotePath) -> Option<NoteLinks> {
+    let index = &notes.indexer.user;
     let mut known = HashSet::new();
     let out = index.outgoing_links(note)?.into_iter();
     let out = out
@@ -279,19 +279,19 @@ fn links_of_note(session: &VaultSession, note: &NotePath) -> Option<NoteLinks> {
         out_total,
         back,
         back_total,
-        unclear_line: unreadable_property_line(session, note),
+        unclear_line: unreadable_property_line(&notes.vault, note),
     })
 }
 
 /// The first line of a note's properties that is not understood.
-fn unreadable_property_line(session: &VaultSession, note: &NotePath) -> Option<u32> {
-    let note = session.vault.read(note).ok().filter(|note| note.path.is_markdown())?;
+fn unreadable_property_line(vault: &Vault, note: &NotePath) -> Option<u32> {
+    let note = vault.read(note).ok().filter(|note| note.path.is_markdown())?;
     let properties = Properties::parse(&markdown::lossy_text(&note.bytes));
     properties.malformed().map(|wrong| count(wrong.line))
 }
 
-fn matching_tasks(session: &VaultSession, query: &str) -> Option<LineMatches> {
-    let all = session.indexer.user.tasks()?.into_iter();
+fn matching_tasks(index: &UserIndex, query: &str) -> Option<LineMatches> {
+    let all = index.tasks()?.into_iter();
     let wanted = |words: &str| query.is_empty() || words.to_lowercase().contains(query);
     let mut tasks: Vec<_> = all.filter(|task| task.mark == ' ' && wanted(&task.words)).collect();
     let files: BTreeSet<&NotePath> = tasks.iter().map(|task| &task.path).collect();

@@ -7,14 +7,26 @@ use markdown::Properties;
 use protocol::notes::query::NoteText;
 use protocol::request::NoteContent;
 use protocol::{AppEvent, ContentHash, NoteOpener, NotePath, UserError};
-use vault::{Note, VaultError};
+use vault::{Note, Vault, VaultError};
 
-use crate::adapters::active_note::OpenedBy;
+use crate::adapters::active_note::{ActiveNoteState, OpenedBy};
+use crate::events::feed::Feed;
+use crate::notes::recent::RecentNotes;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
+
+/// Shows notes to the window, and knows which one it shows.
+pub(crate) struct NoteViewer {
+    vault: Vault,
+    feed: Feed,
+    pub(crate) active_note: ActiveNoteState,
+    /// Which notes were shown lately.
+    pub(crate) recent: Arc<RecentNotes>,
+    /// Held while the window is told about the note that it shows.
+    shown: tokio::sync::Mutex<Option<ViewedNote>>,
+}
 
 /// The note that the window shows.
-pub(crate) struct ViewedNote {
+struct ViewedNote {
     path: NotePath,
     last_published: LastPublished,
 }
@@ -28,14 +40,21 @@ enum LastPublished {
     Unreadable,
 }
 
-impl VaultSession {
+impl NoteViewer {
+    /// A viewer that shows no note.
+    pub(crate) fn new(
+        vault: Vault,
+        feed: Feed,
+        active_note: ActiveNoteState,
+        recent: RecentNotes,
+    ) -> Self {
+        let (recent, shown) = (Arc::new(recent), tokio::sync::Mutex::default());
+        Self { vault, feed, active_note, recent, shown }
+    }
+
     /// Shows a note beside the chat: it is then the active note, and `by` chose it.
-    pub(crate) async fn show_note(
-        self: &Arc<Self>,
-        asked: &str,
-        by: NoteOpener,
-    ) -> Result<NoteContent, UserError> {
-        let mut shown = self.viewed_note.lock().await;
+    pub(crate) async fn show(&self, asked: &str, by: NoteOpener) -> Result<NoteContent, UserError> {
+        let mut shown = self.shown.lock().await;
         let (seq, vault, asked) = (self.feed.last_seq(), self.vault.clone(), asked.to_owned());
         let read = move || {
             let path = vault.resolve(&asked)?;
@@ -45,8 +64,8 @@ impl VaultSession {
         };
         let (content, note, file) = run_blocking(read).await??;
         self.active_note.show(note.path.clone(), file, OpenedBy::Window(by));
-        let (open, path) = (Arc::clone(self), note.path.clone());
-        run_blocking(move || open.recent.add(&path)).await?;
+        let (recent, path) = (Arc::clone(&self.recent), note.path.clone());
+        run_blocking(move || recent.add(&path)).await?;
         *shown = Some(ViewedNote {
             path: note.path.clone(),
             last_published: LastPublished::Text(note.hash.clone()),
@@ -87,16 +106,16 @@ impl VaultSession {
     }
 
     /// No note is shown any more.
-    pub(crate) async fn close_note(&self) {
-        let mut shown = self.viewed_note.lock().await;
+    pub(crate) async fn close(&self) {
+        let mut shown = self.shown.lock().await;
         *shown = None;
         self.active_note.clear();
     }
 
     /// Tells the window if the note that it shows is among the `touched` and not as it was.
-    pub(crate) async fn refresh_viewed_note(&self, touched: impl Fn(&NotePath) -> bool) {
-        // Held until it is told: an answer to `show_note` and these events never cross.
-        let mut shown = self.viewed_note.lock().await;
+    pub(super) async fn refresh(&self, touched: impl Fn(&NotePath) -> bool) {
+        // Held until it is told: an answer to `show` and these events never cross.
+        let mut shown = self.shown.lock().await;
         let Some(note) = shown.as_mut().filter(|note| touched(&note.path)) else { return };
         let (vault, path) = (self.vault.clone(), note.path.clone());
         let read = move || note_event(&path, vault.read(&path));

@@ -26,21 +26,21 @@ impl VaultSession {
         match run_blocking(move || vault.watch()).await {
             Ok(Ok(watch)) => self.handle_watch_events(watch).await,
             Ok(Err(error)) => {
-                self.folder_status.report_unwatched(UserError::other(error.to_string()));
+                self.notes.folder.report_unwatched(UserError::other(error.to_string()));
             }
-            Err(error) => self.folder_status.report_unwatched(error),
+            Err(error) => self.notes.folder.report_unwatched(error),
         }
     }
 
     async fn handle_watch_events(self: &Arc<Self>, mut watch: VaultWatch) {
         let (recount, to_check) = (Arc::new(Notify::new()), Arc::<FilesToCheck>::default());
-        self.spawn(Arc::clone(&self.folder_status).run_recount_loop(Arc::clone(&recount)));
+        self.spawn(Arc::clone(&self.notes.folder).run_recount_loop(Arc::clone(&recount)));
         self.spawn(Arc::clone(self).run_overwrite_check_loop(Arc::clone(&to_check)));
         while let Some(changed) = watch.next().await {
             match changed {
                 VaultChange::Notes(files) => {
                     self.indexer.refresh(files.clone()).await;
-                    self.refresh_viewed_note(|path| files.binary_search(path).is_ok()).await;
+                    self.notes.viewer.refresh(|path| files.binary_search(path).is_ok()).await;
                     // Other files are not counted, but links lead to them.
                     recount.notify_one();
                     to_check.add(TouchedFiles::Listed(files.into_iter().collect()));
@@ -48,15 +48,15 @@ impl VaultSession {
                 VaultChange::Replaced(files) => self.store_file_replacements(&files).await,
                 VaultChange::Everything => {
                     self.indexer.request_rescan();
-                    self.refresh_viewed_note(|_| true).await;
+                    self.notes.viewer.refresh(|_| true).await;
                     recount.notify_one();
                     // Also for writes from before the watch: this comes once when it stands.
                     to_check.add(TouchedFiles::Any);
                 }
-                VaultChange::Gone => self.folder_status.set_presence(FolderPresence::Gone).await,
-                VaultChange::Back => self.folder_status.set_presence(FolderPresence::Here).await,
+                VaultChange::Gone => self.notes.folder.set_presence(FolderPresence::Gone).await,
+                VaultChange::Back => self.notes.folder.set_presence(FolderPresence::Here).await,
                 VaultChange::Late { why } => {
-                    self.folder_status.report_unwatched(UserError::other(why));
+                    self.notes.folder.report_unwatched(UserError::other(why));
                 }
             }
         }

@@ -6,7 +6,7 @@ use hub::{HubEvent, HubHandle, LinkTiming};
 use llm::TimeScale;
 use llm::service::{LlmService, ServiceParts};
 use llm::tool_api::registry::ToolRegistry;
-use protocol::{HubStatus, UserError};
+use protocol::{HubStatus, UserError, VaultId};
 use store::Store;
 use tokio::sync::{Notify, mpsc};
 use tools::catalog::{ToolDeps, catalog};
@@ -26,9 +26,11 @@ use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
 use crate::models::permissions::RegisteredTool;
+use crate::notes::Notes;
 use crate::notes::folder_status::FolderStatus;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
+use crate::notes::viewer::NoteViewer;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
 use crate::support::task_group::TaskGroup;
@@ -60,18 +62,10 @@ impl VaultSession {
         );
         let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
         let retention = ChangeRetention::new(store.clone(), indexing.clone(), jobs, feed);
-        let is_sample = vault.folder() == services.data.sample();
-        let folder_status = FolderStatus::new(
-            home.id.clone(),
-            is_sample,
-            vault.clone(),
-            indexing.clone(),
-            services.feed.clone(),
-            tasks.clone(),
-        );
+        let notes = notes(&vault, &indexing, recent, home.id.clone(), &tasks, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let open = Self {
-            sample: is_sample,
+            sample: vault.folder() == services.data.sample(),
             vault,
             indexer: indexing,
             privacy_guard: guard,
@@ -90,9 +84,7 @@ impl VaultSession {
             domain_events,
             changes: Arc::new(changes),
             retention: Arc::new(retention),
-            viewed_note: tokio::sync::Mutex::default(),
-            recent,
-            folder_status: Arc::new(folder_status),
+            notes: Arc::new(notes),
             pace: services.pace,
             hub_status: Mutex::new(HubStatus::off()),
             id: home.id,
@@ -109,6 +101,30 @@ impl VaultSession {
 fn start_hub(tasks: &TaskGroup, time_scale: TimeScale) -> (HubHandle, mpsc::Receiver<HubEvent>) {
     let timing = LinkTiming::default().faster(time_scale.speedup());
     hub::start_timed(tasks.tracker(), tasks.cancellation().clone(), None, timing)
+}
+
+/// The notes of a session as the user sees them.
+fn notes(
+    vault: &Vault,
+    indexer: &Indexer,
+    recent: RecentNotes,
+    id: VaultId,
+    tasks: &TaskGroup,
+    services: &AppServices,
+) -> Notes {
+    let AppServices { data, feed, active_note, .. } = services;
+    let is_sample = vault.folder() == data.sample();
+    let (vault, indexer) = (vault.clone(), indexer.clone());
+    let folder = FolderStatus::new(
+        id,
+        is_sample,
+        vault.clone(),
+        indexer.clone(),
+        feed.clone(),
+        tasks.clone(),
+    );
+    let viewer = NoteViewer::new(vault.clone(), feed.clone(), active_note.clone(), recent);
+    Notes { vault, indexer, viewer, folder: Arc::new(folder) }
 }
 
 /// The service that runs the turns of a session.
