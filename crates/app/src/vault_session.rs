@@ -30,6 +30,7 @@ use crate::notes::Notes;
 use crate::notes::index_loop::IndexLoop;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
+use crate::notes::watcher::NoteWatcher;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config;
 use crate::settings::config::Config;
@@ -147,7 +148,9 @@ impl VaultSession {
             open.spawn(Arc::clone(&open).run_titles_loop(services.pace));
         }
         // For one question too: a note that becomes private meanwhile is not told from the index.
-        open.spawn(Arc::clone(&open).run_watcher());
+        let (notes, changes) = (Arc::clone(&open.notes), Arc::clone(&open.changes));
+        let watcher = NoteWatcher { notes, changes, tasks: open.tasks.clone() };
+        open.spawn(Arc::new(watcher).run());
         if let Some(second_start) = services.second_start.get() {
             open.spawn(single_instance::serve_notifications(dir, Arc::clone(second_start)));
         }

@@ -10,19 +10,28 @@ use protocol::{FileReplacement, NotePath, UserError};
 use tokio::sync::Notify;
 use vault::{VaultChange, VaultWatch};
 
+use crate::changes::NoteChanges;
+use crate::notes::Notes;
 use crate::notes::folder_status::FolderPresence;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
+use crate::support::task_group::TaskGroup;
 
 /// The number of notes that were changed here and are followed, the newest changes first.
 const MAX_FOLLOWED_FILES: u32 = 20_000;
 
-impl VaultSession {
+/// Tells the index, the viewer and the history of changes which files changed.
+pub(crate) struct NoteWatcher {
+    pub(crate) notes: Arc<Notes>,
+    pub(crate) changes: Arc<NoteChanges>,
+    pub(crate) tasks: TaskGroup,
+}
+
+impl NoteWatcher {
     /// Listens to the folder until the vault is closed. Where the system offers no watch, that is
     /// told once, and the vault goes on without.
-    pub(crate) async fn run_watcher(self: Arc<Self>) {
+    pub(crate) async fn run(self: Arc<Self>) {
         self.follow_files().await;
-        let vault = self.vault.clone();
+        let vault = self.notes.vault.clone();
         match run_blocking(move || vault.watch()).await {
             Ok(Ok(watch)) => self.handle_watch_events(watch).await,
             Ok(Err(error)) => {
@@ -34,12 +43,12 @@ impl VaultSession {
 
     async fn handle_watch_events(self: &Arc<Self>, mut watch: VaultWatch) {
         let (recount, to_check) = (Arc::new(Notify::new()), Arc::<FilesToCheck>::default());
-        self.spawn(Arc::clone(&self.notes.folder).run_recount_loop(Arc::clone(&recount)));
-        self.spawn(Arc::clone(self).run_overwrite_check_loop(Arc::clone(&to_check)));
+        self.tasks.spawn(Arc::clone(&self.notes.folder).run_recount_loop(Arc::clone(&recount)));
+        self.tasks.spawn(Arc::clone(self).run_overwrite_check_loop(Arc::clone(&to_check)));
         while let Some(changed) = watch.next().await {
             match changed {
                 VaultChange::Notes(files) => {
-                    self.indexer.refresh(files.clone()).await;
+                    self.notes.indexer.refresh(files.clone()).await;
                     self.notes.viewer.refresh(|path| files.binary_search(path).is_ok()).await;
                     // Other files are not counted, but links lead to them.
                     recount.notify_one();
@@ -47,7 +56,7 @@ impl VaultSession {
                 }
                 VaultChange::Replaced(files) => self.store_file_replacements(&files).await,
                 VaultChange::Everything => {
-                    self.indexer.request_rescan();
+                    self.notes.indexer.request_rescan();
                     self.notes.viewer.refresh(|_| true).await;
                     recount.notify_one();
                     // Also for writes from before the watch: this comes once when it stands.
@@ -64,19 +73,19 @@ impl VaultSession {
 
     /// Has the watch follow the notes that were changed here, wherever other programs save them.
     async fn follow_files(&self) {
-        let files = match self.store.recently_changed_files(MAX_FOLLOWED_FILES).await {
+        let files = match self.changes.store.recently_changed_files(MAX_FOLLOWED_FILES).await {
             Ok(files) => files,
             Err(error) => return tracing::warn!(%error, "changed notes are not followed"),
         };
-        let vault = self.vault.clone();
+        let vault = self.notes.vault.clone();
         if let Err(error) = run_blocking(move || vault.track_files(files)).await {
             tracing::warn!(%error, "changed notes are not followed");
         }
     }
 
     /// Without it an undo asks which note is meant, and harms none.
-    pub(crate) async fn store_file_replacements(&self, files: &[FileReplacement]) {
-        if let Err(error) = self.store.add_successions(files).await {
+    async fn store_file_replacements(&self, files: &[FileReplacement]) {
+        if let Err(error) = self.changes.store.add_successions(files).await {
             tracing::warn!(%error, "it is not remembered which file took the place of a note's");
         }
     }
