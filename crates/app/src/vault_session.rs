@@ -16,9 +16,9 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use vault::Vault;
 
-use crate::adapters::active_note::ActiveNoteState;
 use crate::app::services::AppServices;
 use crate::changes::{ChangeRetention, NoteChanges};
+use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::publisher::EventPublisher;
@@ -62,7 +62,6 @@ pub(crate) struct VaultSession {
     pub(crate) service: LlmService,
     /// The selected model.
     pub(crate) answering: ModelSelector,
-    pub(crate) active_note: ActiveNoteState,
     pub(crate) feed: Feed,
     pub(crate) hub: HubHandle,
     /// Notified when messages of the hub were stored.
@@ -70,6 +69,7 @@ pub(crate) struct VaultSession {
     pub(crate) stalled_messages: inbox::StalledMessages,
     /// Notified when notifications were queued.
     pub(crate) outbox_ready: Arc<Notify>,
+    pub(crate) context: TurnContextBuilder,
     /// Notified when there may be a conversation without a title or a summary.
     pub(crate) titles_due: Notify,
     /// How full the context window is with each conversation.

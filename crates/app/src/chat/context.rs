@@ -1,9 +1,10 @@
 //! Gathers the context block when the user's message is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use protocol::{ContentHash, ConversationId, MessagePart, NotePath, Source, TurnId, UserError};
-use store::{AnswerableQuestion, DecisionRow, OpenChangeSet, TurnPlace};
+use store::{AnswerableQuestion, DecisionRow, OpenChangeSet, Store, TurnPlace};
 use vault::{Vault, VaultError};
 
 use crate::changes::diff::unified_diff;
@@ -13,16 +14,27 @@ use crate::chat::user_message::UserMessage;
 use crate::hub::reply_matching::ReplyMatch;
 use crate::models::spending;
 use crate::notes::mentions::has_attachment;
-use crate::notes::sent_note::SentNote;
+use crate::notes::sent_note::{SentNote, SentNotes};
+use crate::privacy::PrivacyGuard;
+use crate::settings::config::Config;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::local_now;
-use crate::vault_session::VaultSession;
 use name_ranks::{CalledNotes, NameRanks};
 
 mod name_ranks;
 
 /// The number of notes that a conversation has read and that are looked at again at most.
 const MAX_CHECKED_NOTES: usize = 200;
+
+/// Gathers the context of each message of a vault.
+pub(crate) struct TurnContextBuilder {
+    pub(crate) vault: Vault,
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    /// Keeps private notes from models.
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    pub(crate) sent_notes: SentNotes,
+}
 
 /// The context that is sent with a message.
 pub(crate) struct TurnContext {
@@ -42,10 +54,10 @@ struct ToldDecisions {
     quoted: Vec<NotePath>,
 }
 
-impl VaultSession {
+impl TurnContextBuilder {
     /// The context of a message: the block, and the parts of the open note. Of the conversation it
     /// tells what the turn hears of: the message may open another branch than the one that is shown.
-    pub(crate) async fn turn_context(
+    pub(crate) async fn build(
         &self,
         conversation: &ConversationId,
         message: &UserMessage,
@@ -58,7 +70,7 @@ impl VaultSession {
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
             .unwrap_or_default();
         let SentNote { line: open_note, parts: of_note, path: open } =
-            self.sent_note(message).await?;
+            self.sent_notes.sent_note(message).await?;
         let asked = self.store.question_before(conversation, place).await?;
         let asker = asked.as_ref().map(|row| row.question.turn.clone());
         let question = asked.and_then(|asked| question_status(asked, message));
@@ -70,7 +82,8 @@ impl VaultSession {
             true => CalledNotes::default(),
             false => self.called_notes(conversation, place).await?,
         };
-        let ranks = self.name_ranks(conversation, planned, &called).await?;
+        let (store, guard) = (&self.store, &self.privacy_guard);
+        let ranks = NameRanks::load(store, guard, conversation, planned, &called).await?;
         let ToldDecisions { texts: decisions, named: decided, quoted } =
             self.decision_texts(conversation, place, decisions, &ranks).await?;
         let waiting = NameList::new(&waiting, |note| ranks.rank(note));

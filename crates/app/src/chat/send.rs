@@ -62,7 +62,7 @@ impl VaultSession {
     ) -> Result<PreparedTurn, UserError> {
         let told = self.store.unreported_decisions(conversation, sent.place()).await?;
         let TurnContext { mut parts, sources: shown } =
-            self.turn_context(conversation, sent, &told).await?;
+            self.context.build(conversation, sent, &told).await?;
         if let Some(question) = &sent.answers {
             parts.push(MessagePart::Answers { question: question.clone() });
         }

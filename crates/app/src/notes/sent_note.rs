@@ -7,18 +7,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{MessagePart, NoteOpener, NotePath, OpenNote, Privacy, Timestamp, UserError};
+use store::Store;
 
-use crate::adapters::active_note::{ActiveNoteEntry, OpenedFile};
+use crate::adapters::active_note::{ActiveNoteEntry, ActiveNoteState, OpenedFile};
 use crate::chat::prompt::{self, NoteSelection};
 use crate::chat::user_message::{UserMessage, WithNote};
 use crate::models::model_info;
+use crate::models::selection::ModelSelector;
+use crate::privacy::PrivacyGuard;
 use crate::privacy::note_lineage::{KnownNote, ReadTimes};
+use crate::settings::config::Config;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
 
 /// A message waits no longer than this for a model server that is slow to say where its model runs. Most servers are
 /// asked up to four things about a model, each for three seconds at most.
 const MODEL_LOCATION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Decides which open note is sent with each message.
+pub(crate) struct SentNotes {
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    pub(crate) model_selector: ModelSelector,
+    pub(crate) active_note: ActiveNoteState,
+}
 
 /// The open note of one message.
 #[derive(Default)]
@@ -69,7 +81,7 @@ impl From<ActiveNoteEntry> for Choice {
     }
 }
 
-impl VaultSession {
+impl SentNotes {
     /// The open note that is sent with this message. A note that is kept from the model that
     /// answers now is excluded; one that becomes private later is withheld like the rest of the
     /// history.
@@ -110,7 +122,7 @@ impl VaultSession {
             return Ok(true);
         }
         let asked = async {
-            let selected = self.answering.selected().await;
+            let selected = self.model_selector.selected().await;
             model_info::effective_privacy(&selected).await
         };
         let shown = tokio::time::timeout(MODEL_LOCATION_TIMEOUT, asked).await;

@@ -22,6 +22,7 @@ use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
 use crate::app::services::AppServices;
 use crate::changes::{ChangeRetention, NoteChanges};
+use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextUses;
@@ -30,6 +31,7 @@ use crate::notes::Notes;
 use crate::notes::folder_status::FolderStatus;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
+use crate::notes::sent_note::SentNotes;
 use crate::notes::viewer::NoteViewer;
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
@@ -63,6 +65,7 @@ impl VaultSession {
         let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
         let retention = ChangeRetention::new(store.clone(), indexing.clone(), jobs, feed);
         let notes = notes(&vault, &indexing, recent, home.id.clone(), &tasks, services);
+        let context = turn_context(&vault, &store, &guard, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let open = Self {
             sample: vault.folder() == services.data.sample(),
@@ -73,12 +76,12 @@ impl VaultSession {
             config: services.config.clone(),
             service,
             answering: services.model_selector.clone(),
-            active_note: services.active_note.clone(),
             feed: services.feed.clone(),
             hub,
             inbox_ready: Notify::new(),
             stalled_messages: inbox::StalledMessages::default(),
             outbox_ready,
+            context,
             titles_due: Notify::new(),
             context_uses: ContextUses::default(),
             domain_events,
@@ -125,6 +128,24 @@ fn notes(
     );
     let viewer = NoteViewer::new(vault.clone(), feed.clone(), active_note.clone(), recent);
     Notes { vault, indexer, viewer, folder: Arc::new(folder) }
+}
+
+fn turn_context(
+    vault: &Vault,
+    store: &Store,
+    guard: &Arc<PrivacyGuard>,
+    services: &AppServices,
+) -> TurnContextBuilder {
+    let (store, config) = (store.clone(), services.config.clone());
+    let sent_notes = SentNotes {
+        store: store.clone(),
+        config: config.clone(),
+        privacy_guard: Arc::clone(guard),
+        model_selector: services.model_selector.clone(),
+        active_note: services.active_note.clone(),
+    };
+    let (vault, privacy_guard) = (vault.clone(), Arc::clone(guard));
+    TurnContextBuilder { vault, store, config, privacy_guard, sent_notes }
 }
 
 /// The service that runs the turns of a session.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use protocol::notes::query::PrivateNote;
 use protocol::{ConversationId, NotePath, Privacy, UserError};
+use store::Store;
 
 use crate::chat::prompt::name_list::{self, NameRank};
+use crate::privacy::PrivacyGuard;
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
 
 /// The notes that calls named, in any spelling.
 #[derive(Debug, Default)]
@@ -33,28 +34,21 @@ pub(super) struct NameRanks<'a> {
     private: HashMap<NotePath, Privacy>,
 }
 
-impl NameRanks<'_> {
-    /// The rank of one of the notes.
-    pub(super) fn rank(&self, note: &NotePath) -> NameRank {
-        let privacy = self.private.get(note).copied().unwrap_or_default();
-        NameRank { privacy, is_called: self.called.contain(note) }
-    }
-}
-
-impl VaultSession {
+impl<'a> NameRanks<'a> {
     /// The ranks of notes whose changes are planned or decided. A note that moves is as private as the more
     /// private of its places. Reads notes only where there are too many for a list.
-    pub(super) async fn name_ranks<'a>(
-        &self,
+    pub(super) async fn load(
+        store: &Store,
+        guard: &Arc<PrivacyGuard>,
         conversation: &ConversationId,
         notes: BTreeSet<NotePath>,
         called: &'a CalledNotes,
-    ) -> Result<NameRanks<'a>, UserError> {
+    ) -> Result<Self, UserError> {
         if name_list::fits(&notes.iter().collect::<Vec<_>>()) {
-            return Ok(NameRanks { called, private: HashMap::new() });
+            return Ok(Self { called, private: HashMap::new() });
         }
-        let planned = self.store.planned_names(conversation).await?;
-        let guard = Arc::clone(&self.privacy_guard);
+        let planned = store.planned_names(conversation).await?;
+        let guard = Arc::clone(guard);
         let private = run_blocking(move || {
             let moves = planned.into_iter().filter_map(|plan| Some((plan.path, plan.target?)));
             let moves = moves.filter(|(note, _)| notes.contains(note));
@@ -68,7 +62,13 @@ impl VaultSession {
             }
             private
         });
-        Ok(NameRanks { called, private: private.await? })
+        Ok(Self { called, private: private.await? })
+    }
+
+    /// The rank of one of the notes.
+    pub(super) fn rank(&self, note: &NotePath) -> NameRank {
+        let privacy = self.private.get(note).copied().unwrap_or_default();
+        NameRank { privacy, is_called: self.called.contain(note) }
     }
 }
 
