@@ -439,7 +439,7 @@ impl App {
             && config.ensure_models_allowed().is_ok();
         feed.publish(AppEvent::ProviderChanged { provider });
         if let Some(open) = self.open_session().await {
-            open.measure_again();
+            open.context_meter.measure_again();
         }
         if may_offer {
             self.detect_local_servers();

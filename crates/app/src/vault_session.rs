@@ -24,7 +24,7 @@ use crate::events::feed::Feed;
 use crate::events::publisher::EventPublisher;
 use crate::hub::connection::Linking;
 use crate::hub::{client_name, connection, inbox, outbox};
-use crate::models::context_use::ContextUses;
+use crate::models::context_use::ContextMeter;
 use crate::models::selection::ModelSelector;
 use crate::notes::Notes;
 use crate::notes::index_loop::IndexLoop;
@@ -72,8 +72,7 @@ pub(crate) struct VaultSession {
     pub(crate) context: TurnContextBuilder,
     /// Notified when there may be a conversation without a title or a summary.
     pub(crate) titles_due: Notify,
-    /// How full the context window is with each conversation.
-    pub(crate) context_uses: ContextUses,
+    pub(crate) context_meter: Arc<ContextMeter>,
     /// For the publisher.
     pub(crate) domain_events: DomainEvents,
     pub(crate) changes: Arc<NoteChanges>,
@@ -172,7 +171,7 @@ impl VaultSession {
         let publisher = EventPublisher::new(
             self.store.clone(),
             self.feed.clone(),
-            self.context_uses.clone(),
+            self.context_meter.uses.clone(),
             self.service.registry().talking_tools(),
         );
         self.spawn(publisher.run(receivers.domain_events, ended));

@@ -1,7 +1,5 @@
 //! The chat view for the window.
 
-use std::sync::Arc;
-
 use protocol::chat::conversation::{ChatItem, ConversationView};
 use protocol::{ConversationId, UserError};
 use store::OpenedConversation;
@@ -52,7 +50,7 @@ impl App {
 impl VaultSession {
     /// Everything the chat shows of one conversation.
     pub(crate) async fn conversation_view(
-        self: &Arc<Self>,
+        &self,
         id: &ConversationId,
     ) -> Result<ConversationView, UserError> {
         let (seq, live) = self.feed.streaming_item(id);
@@ -66,9 +64,9 @@ impl VaultSession {
             Some(set) => Some(review::review_of_set(&self.store, id, set).await?),
             None => None,
         };
-        let Opened { context, measure } = self.context_uses.open(id);
+        let Opened { context, measure } = self.context_meter.open(id);
         if measure {
-            self.measure(id.clone());
+            self.context_meter.measure(id.clone());
         }
         Ok(ConversationView {
             seq,

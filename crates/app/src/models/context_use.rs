@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use llm::service::LlmService;
 use protocol::{ContextUse, ConversationId, UserError};
+use store::Store;
 
-use crate::vault_session::VaultSession;
+use crate::support::task_group::TaskGroup;
 
 /// The last known figures; clones share them. They are measured again after a restart.
 #[derive(Clone, Default)]
@@ -44,8 +46,7 @@ impl ContextUses {
         before.as_ref().map(|known| &known.context) != context
     }
 
-    /// Returns the known figures, and remembers that the user looks at this conversation from now on.
-    pub(crate) fn open(&self, conversation: &ConversationId) -> Opened {
+    fn open(&self, conversation: &ConversationId) -> Opened {
         let mut state = self.state();
         state.opened = Some(conversation.clone());
         let known = state.known.get(conversation);
@@ -75,12 +76,30 @@ impl ContextUses {
     }
 }
 
-impl VaultSession {
+/// Measures how full the context window is with a conversation.
+pub(crate) struct ContextMeter {
+    store: Store,
+    service: LlmService,
+    pub(crate) uses: ContextUses,
+    tasks: TaskGroup,
+}
+
+impl ContextMeter {
+    /// A meter that has measured nothing yet.
+    pub(crate) fn new(store: Store, service: LlmService, tasks: TaskGroup) -> Self {
+        Self { store, service, uses: ContextUses::default(), tasks }
+    }
+
+    /// Returns the known figures, and remembers that the user looks at this conversation from now on.
+    pub(crate) fn open(&self, conversation: &ConversationId) -> Opened {
+        self.uses.open(conversation)
+    }
+
     /// Has it found out behind the caller's back how full the window is; the feed tells of it.
     pub(crate) fn measure(self: &Arc<Self>, conversation: ConversationId) {
-        let open = Arc::clone(self);
-        self.spawn(async move {
-            if let Err(error) = open.measured(&conversation).await {
+        let meter = Arc::clone(self);
+        self.tasks.spawn(async move {
+            if let Err(error) = meter.measured(&conversation).await {
                 tracing::debug!(%conversation, %error, "not known how full the context window is");
             }
         });
@@ -89,7 +108,7 @@ impl VaultSession {
     /// The same for the conversation in front of the user, and for any other once it is opened: another
     /// model answers now, or the same one otherwise.
     pub(crate) fn measure_again(self: &Arc<Self>) {
-        if let Some(opened) = self.context_uses.outdate_all() {
+        if let Some(opened) = self.uses.outdate_all() {
             self.measure(opened);
         }
     }

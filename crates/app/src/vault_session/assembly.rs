@@ -25,7 +25,7 @@ use crate::changes::{ChangeRetention, NoteChanges};
 use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
-use crate::models::context_use::ContextUses;
+use crate::models::context_use::ContextMeter;
 use crate::models::permissions::RegisteredTool;
 use crate::notes::Notes;
 use crate::notes::folder_status::FolderStatus;
@@ -67,6 +67,7 @@ impl VaultSession {
         let notes = notes(&vault, &indexing, recent, home.id.clone(), &tasks, services);
         let context = turn_context(&vault, &store, &guard, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
+        let meter = ContextMeter::new(store.clone(), service.clone(), tasks.clone());
         let open = Self {
             sample: vault.folder() == services.data.sample(),
             vault,
@@ -83,7 +84,7 @@ impl VaultSession {
             outbox_ready,
             context,
             titles_due: Notify::new(),
-            context_uses: ContextUses::default(),
+            context_meter: Arc::new(meter),
             domain_events,
             changes: Arc::new(changes),
             retention: Arc::new(retention),
