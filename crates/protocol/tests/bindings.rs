@@ -226,6 +226,7 @@ fn bindings() -> String {
 }
 
 /// The defaults as a constant: the window and its tests need no copy of them.
+#[expect(clippy::expect_used, reason = "settings are JSON")]
 fn default_settings() -> String {
     let settings = serde_json::to_string_pretty(&Settings::default()).expect("settings are JSON");
     let docs = "/**\n * The settings before the user changes any.\n */";
