@@ -114,6 +114,11 @@ function pastItem(tokens: RegExp, source: string): void {
     const { groups = {} } = at;
     if (groups.open || groups.attribute) depth += 1;
     if (groups.close) depth -= 1;
+    // It is a field or a line of a list, and this closes what holds it.
+    if (depth < 0) {
+      tokens.lastIndex = at.index;
+      return;
+    }
     if (depth === 0 && (groups.close === '}' || groups.end)) return;
   }
 }

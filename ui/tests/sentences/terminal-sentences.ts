@@ -39,6 +39,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/llm/src/providers/anthropic.rs',
     'crates/llm/src/providers/anthropic/wire.rs',
     'crates/llm/src/transport/http/error_body.rs',
+    'crates/llm/src/providers/function_tool.rs',
     'crates/llm/src/providers/ollama.rs',
     'crates/llm/src/providers/ollama/wire.rs',
     'crates/llm/src/providers/openai.rs',
