@@ -6,7 +6,7 @@ export interface Command {
   readonly id: string;
   /** The name of its action, in the current language. */
   readonly name: () => string;
-  /** What one should know before it is done now, where there is something. */
+  /** A warning to read before it is done now, if there is one. */
   readonly hint?: () => string | null;
   readonly icon: IconName;
   readonly keys?: Keys;

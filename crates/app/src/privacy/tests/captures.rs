@@ -29,7 +29,7 @@ fn captured_for_review(path: &str) -> Vec<Message> {
     rows
 }
 
-/// What a model hears of it that may see open notes only; `begins` tells whether the turn is known to have run with the
+/// The history for a model that may see open notes only; `begins` tells whether the turn is known to have run with the
 /// same view.
 async fn told_of(private: PrivateRules, begins: bool, rows: Vec<Message>) -> String {
     let (_folder, vault) = folder();

@@ -1,4 +1,4 @@
-//! What a model is told about the edit of a property: the summary of one that can be made, and why another one
+//! Texts for a model about the edit of a property: the summary of one that can be made, and why another one
 //! cannot.
 
 use markdown::{PropertyAction, PropertyEdit, PropertyEditError};
