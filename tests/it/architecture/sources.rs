@@ -138,3 +138,43 @@ fn generated_and_foreign_files_are_not_judged() {
     found.sort();
     assert_eq!(found, [PathBuf::from("dev"), PathBuf::from("ui/src/z.ts")]);
 }
+
+/// proptest replays the cases of `proptest-regressions/A.txt` only for a source file `src/A.rs`.
+fn saved_cases_without_source(package: &Path) -> Vec<String> {
+    let saved = package.join("proptest-regressions");
+    let mut found = Vec::new();
+    let mut folders = vec![saved.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("a readable entry").path();
+            let below = path.strip_prefix(&saved).expect("below the saved cases");
+            let source = package.join("src").join(below).with_extension("rs");
+            if path.is_dir() {
+                folders.push(path);
+            } else if !source.is_file() {
+                found.push(format!("{}: no test replays it, move or delete it", path.display()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn saved_cases_of_proptest_stand_beside_their_source_file() {
+    let packages = fs::read_dir(root().join("crates")).expect("the crates");
+    let folders = packages.map(|entry| entry.expect("a readable entry").path());
+    assert_none(&folders.flat_map(|path| saved_cases_without_source(&path)).collect::<Vec<_>>());
+}
+
+#[test]
+fn saved_cases_of_a_renamed_source_file_are_complained_about() {
+    let package = tempfile::tempdir().expect("a temporary folder");
+    for name in ["src/a/new.rs", "proptest-regressions/a/new.txt", "proptest-regressions/a/old.txt"]
+    {
+        let path = package.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
+        fs::write(path, "").expect("the file");
+    }
+    let found = saved_cases_without_source(package.path());
+    assert!(found.len() == 1 && found[0].contains("a/old.txt"), "{found:?}");
+}
