@@ -4,6 +4,7 @@ pub(crate) mod connection_test;
 pub(crate) mod context_use;
 pub(crate) mod local_model_gate;
 pub(crate) mod model_info;
+pub(crate) mod model_privacy;
 pub(crate) mod permissions;
 pub(crate) mod private_rules_gate;
 pub(crate) mod request_privacy_gate;

@@ -25,13 +25,13 @@ use crate::events::publisher::EventPublisher;
 use crate::hub::connection::Linking;
 use crate::hub::{client_name, connection, inbox, outbox};
 use crate::models::context_use::ContextMeter;
+use crate::models::model_privacy::ModelPrivacy;
 use crate::models::selection::ModelSelector;
 use crate::notes::Notes;
 use crate::notes::index_loop::IndexLoop;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
 use crate::notes::watcher::NoteWatcher;
-use crate::privacy::PrivacyGuard;
 use crate::settings::config;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
@@ -55,8 +55,7 @@ pub(crate) struct VaultSession {
     pub(crate) vault: Vault,
     /// The search index of the notes.
     pub(crate) indexer: Indexer,
-    /// Keeps private notes from models.
-    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    pub(crate) model_privacy: ModelPrivacy,
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) service: LlmService,

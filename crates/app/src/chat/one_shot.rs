@@ -14,6 +14,7 @@ use protocol::{
 };
 use serde_json::Value;
 use store::{PlannedChangeRow, Store, StoreError};
+use vault::Vault;
 
 use crate::app::App;
 use crate::changes::diff::unified_diff;
@@ -22,11 +23,11 @@ use crate::chat::prompt::{OWN_CONTEXT_HEADING, PASSED_CONTEXT_HEADING};
 use crate::chat::user_message::{UserMessage, WithNote, title_from_text};
 use crate::events::feed::FeedListener;
 use crate::models::model_info;
+use crate::privacy::PrivacyGuard;
 use crate::privacy::note_lineage::ReadTimes;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
 use crate::workspace::data_dir::DataDir;
 
 /// A question and the settings for its turn.
@@ -164,7 +165,7 @@ async fn run_one_shot(
     // Another file may take the path of a note as soon as the note was read.
     let at = now();
     let note = match question.note {
-        Some(note) => Some(open_note(app, &open, note).await?),
+        Some(note) => Some(open_note(app, &open.vault, note).await?),
         None => None,
     };
     let conversation: ConversationId = crate::support::clock::new_id();
@@ -172,12 +173,13 @@ async fn run_one_shot(
     open.store.create_unlisted_conversation(&conversation, &title, now()).await?;
     let most =
         model_info::effective_privacy(&*app.services().model_selector.selected().await).await;
-    let history = redact_history(&open, most, question.history).await?;
+    let guard = &open.model_privacy.privacy_guard;
+    let history = redact_history(guard, most, question.history).await?;
     store_history(&open.store, &conversation, history, at).await?;
     let message = UserMessage::new(question.text, Origin::Cli, WithNote::Active);
     let mut prepared = open.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
-        let context = redact_private(&open, most, context, &BTreeMap::new()).await?;
+        let context = redact_private(guard, most, context, &BTreeMap::new()).await?;
         prepared.new.message.parts.insert(0, context.to_context());
         prepared.new.shown.extend(context.sources);
     }
@@ -275,8 +277,8 @@ fn ending_error(items: &[ChatItem]) -> Option<UserError> {
 }
 
 /// Makes the note of the question the active one.
-async fn open_note(app: &App, session: &VaultSession, note: String) -> Result<NotePath, UserError> {
-    let vault = session.vault.clone();
+async fn open_note(app: &App, vault: &Vault, note: String) -> Result<NotePath, UserError> {
+    let vault = vault.clone();
     let path = run_blocking(move || vault.resolve(&note)).await??;
     app.set_active_note(path.clone()).await?;
     Ok(path)
@@ -284,12 +286,12 @@ async fn open_note(app: &App, session: &VaultSession, note: String) -> Result<No
 
 /// The messages before, without text from notes that the model may not see.
 async fn redact_history(
-    session: &VaultSession,
+    guard: &PrivacyGuard,
     most: Privacy,
     history: Vec<PriorMessage>,
 ) -> Result<Vec<PriorMessage>, UserError> {
     let all = history.iter().flat_map(|one| one.content.sources.iter().cloned()).collect();
-    let (guard, read) = (&session.privacy_guard, read_times(&history));
+    let read = read_times(&history);
     let first = read.iter().map(|(path, read)| (path.clone(), read.first)).collect();
     let replaced = guard.replaced_for_any(first).await?;
     if replaced.is_empty() && !guard.hides_any(most, all, read.clone()).await? {
@@ -301,7 +303,7 @@ async fn redact_history(
     for one in history {
         let content = match one.content.sources.iter().any(is_replaced) {
             true => withheld(one.content.clone()),
-            false => redact_private(session, most, one.content.clone(), &read).await?,
+            false => redact_private(guard, most, one.content.clone(), &read).await?,
         };
         // Calls are kept only with the text that records their sources.
         let calls = if content == one.content { one.calls } else { Vec::new() };
@@ -328,13 +330,13 @@ fn read_times(history: &[PriorMessage]) -> BTreeMap<NotePath, ReadTimes> {
 /// The text, or a notice that it is withheld. A caller that passes on the text of a private note
 /// has no more of it told to a model than the note itself.
 async fn redact_private(
-    session: &VaultSession,
+    guard: &PrivacyGuard,
     most: Privacy,
     told: SourcedText,
     read: &BTreeMap<NotePath, ReadTimes>,
 ) -> Result<SourcedText, UserError> {
     let sources = told.sources.iter().cloned().collect();
-    Ok(match session.privacy_guard.hides_any(most, sources, read.clone()).await? {
+    Ok(match guard.hides_any(most, sources, read.clone()).await? {
         true => withheld(told),
         false => told,
     })

@@ -294,7 +294,7 @@ async fn next_notification(
 async fn may_be_told(vault: &VaultSession, row: &OutboxRow) -> Result<bool, UserError> {
     let Some(turn) = &row.unapproved_turn else { return Ok(true) };
     let (hub, ended_at) = (vault.config.get().hub, row.push.at);
-    let (store, privacy_guard) = (&vault.store, &vault.privacy_guard);
+    let (store, privacy_guard) = (&vault.store, &vault.model_privacy.privacy_guard);
     let reach = judge_turn(store, privacy_guard, hub, turn, ended_at, Vec::new()).await?;
     if reach == HubDisclosure::Within {
         return Ok(true);

@@ -72,7 +72,7 @@ impl App {
         found: Vec<(String, index::FoundFile)>,
     ) -> Result<Vec<NameMatch>, UserError> {
         let paths = found.iter().map(|(_, named)| named.path.clone()).collect();
-        let private = self.session().await?.kept_from_model(paths).await?;
+        let private = self.session().await?.model_privacy.kept_from_model(paths).await?;
         let found = found.into_iter().zip(private);
         Ok(found.map(|((link, named), private)| to_name_match(named, link, private)).collect())
     }

@@ -139,7 +139,7 @@ impl App {
         let services = self.services();
         if let Some(open) = self.open_session().await {
             let rules = services.config.private_rules();
-            open.privacy_guard.set_rules(rules.clone());
+            open.model_privacy.privacy_guard.set_rules(rules.clone());
             config::apply_read_settings(&open.vault, &services.config.get());
             // Other notes may be seen: the index looks again.
             open.indexer.set_rules(rules);

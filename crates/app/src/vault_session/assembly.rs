@@ -26,6 +26,7 @@ use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
 use crate::models::context_use::ContextMeter;
+use crate::models::model_privacy::ModelPrivacy;
 use crate::models::permissions::RegisteredTool;
 use crate::notes::Notes;
 use crate::notes::folder_status::FolderStatus;
@@ -68,11 +69,17 @@ impl VaultSession {
         let context = turn_context(&vault, &store, &guard, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let meter = ContextMeter::new(store.clone(), service.clone(), tasks.clone());
+        let model_privacy = ModelPrivacy {
+            store: store.clone(),
+            config: services.config.clone(),
+            privacy_guard: guard,
+            model_selector: services.model_selector.clone(),
+        };
         let open = Self {
             sample: vault.folder() == services.data.sample(),
             vault,
             indexer: indexing,
-            privacy_guard: guard,
+            model_privacy,
             store,
             config: services.config.clone(),
             service,
