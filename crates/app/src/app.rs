@@ -251,7 +251,7 @@ impl App {
         let (vault, hub, page) = match &open {
             Some(open) => {
                 let vault = open.notes.folder.cached_info().await;
-                (Some(vault), open.hub_status(), open.first_page().await?)
+                (Some(vault), open.hub_status(), open.chats.first_page().await?)
             }
             None => (
                 None,
@@ -276,7 +276,7 @@ impl App {
 
     /// Stores a message durably and returns the conversation it went to; the turn runs behind.
     pub async fn send(&self, request: SendMessageRequest) -> Result<ConversationId, UserError> {
-        self.session().await?.send(request).await
+        self.session().await?.chats.send(request).await
     }
 
     /// Stops the work in a conversation: its turn, or the decision that is being carried out. The
@@ -295,7 +295,7 @@ impl App {
     /// in the feed.
     pub async fn wait_until_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
-        open.service.wait_until_idle(conversation).await;
+        open.chats.service.wait_until_idle(conversation).await;
         open.flush_events().await;
         Ok(())
     }
@@ -439,7 +439,7 @@ impl App {
             && config.ensure_models_allowed().is_ok();
         feed.publish(AppEvent::ProviderChanged { provider });
         if let Some(open) = self.open_session().await {
-            open.context_meter.measure_again();
+            open.chats.meter.measure_again();
         }
         if may_offer {
             self.detect_local_servers();

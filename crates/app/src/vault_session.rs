@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use hub::HubHandle;
 use llm::TimeScale;
-use llm::service::LlmService;
 use protocol::{
     AppEvent, ConversationId, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, UserError,
     VaultId,
@@ -18,15 +17,13 @@ use vault::Vault;
 
 use crate::app::services::AppServices;
 use crate::changes::{ChangeRetention, NoteChanges};
-use crate::chat::context::TurnContextBuilder;
+use crate::chat::Chats;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::publisher::EventPublisher;
 use crate::hub::connection::Linking;
 use crate::hub::{client_name, connection, inbox, outbox};
-use crate::models::context_use::ContextMeter;
 use crate::models::model_privacy::ModelPrivacy;
-use crate::models::selection::ModelSelector;
 use crate::notes::Notes;
 use crate::notes::index_loop::IndexLoop;
 use crate::notes::indexer::Indexer;
@@ -58,9 +55,7 @@ pub(crate) struct VaultSession {
     pub(crate) model_privacy: ModelPrivacy,
     pub(crate) store: Store,
     pub(crate) config: Config,
-    pub(crate) service: LlmService,
-    /// The selected model.
-    pub(crate) answering: ModelSelector,
+    pub(crate) chats: Arc<Chats>,
     pub(crate) feed: Feed,
     pub(crate) hub: HubHandle,
     /// Notified when messages of the hub were stored.
@@ -68,10 +63,6 @@ pub(crate) struct VaultSession {
     pub(crate) stalled_messages: inbox::StalledMessages,
     /// Notified when notifications were queued.
     pub(crate) outbox_ready: Arc<Notify>,
-    pub(crate) context: TurnContextBuilder,
-    /// Notified when there may be a conversation without a title or a summary.
-    pub(crate) titles_due: Notify,
-    pub(crate) context_meter: Arc<ContextMeter>,
     /// For the publisher.
     pub(crate) domain_events: DomainEvents,
     pub(crate) changes: Arc<NoteChanges>,
@@ -142,8 +133,8 @@ impl VaultSession {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.resume_pending(services).await.err());
             open.spawn(Arc::clone(&open.retention).run_loop());
-            open.spawn(Arc::clone(&open).run_conversations_loop());
-            open.spawn(Arc::clone(&open).run_titles_loop(services.pace));
+            open.spawn(Arc::clone(&open.chats).run_conversations_loop());
+            open.spawn(Arc::clone(&open.chats).run_titles_loop(services.pace));
         }
         // For one question too: a note that becomes private meanwhile is not told from the index.
         let (notes, changes) = (Arc::clone(&open.notes), Arc::clone(&open.changes));
@@ -170,8 +161,8 @@ impl VaultSession {
         let publisher = EventPublisher::new(
             self.store.clone(),
             self.feed.clone(),
-            self.context_meter.uses.clone(),
-            self.service.registry().talking_tools(),
+            self.chats.meter.uses.clone(),
+            self.chats.service.registry().talking_tools(),
         );
         self.spawn(publisher.run(receivers.domain_events, ended));
         self.spawn(Arc::clone(self).run_turn_end_loop(endings));
@@ -212,7 +203,7 @@ impl VaultSession {
         let assigned = connection::assign_to_configured_hub(&self.store, config, data).await;
         let resumed = inbox::resume_unfinished(self).await;
         for turn in self.store.open_turns().await? {
-            self.service.wake(&turn.conversation);
+            self.chats.service.wake(&turn.conversation);
         }
         assigned.and(resumed)
     }
@@ -222,7 +213,7 @@ impl VaultSession {
         mut endings: mpsc::UnboundedReceiver<(OpenTurn, TurnEnding)>,
     ) {
         while let Some((turn, ending)) = endings.recv().await {
-            self.titles_due.notify_one();
+            self.chats.titles_due.notify_one();
             // At a limit its message may be finished or not: the inbox knows.
             let may_have_failed = matches!(ending.status, TurnStatus::Failed | TurnStatus::Limit);
             if may_have_failed && turn.origin.is_hub() {
@@ -237,7 +228,7 @@ impl VaultSession {
     /// Stops the work in a conversation: its turn, and the decision that is being carried out
     /// there. The note that is being written is finished.
     pub(crate) fn stop(&self, conversation: &ConversationId) {
-        self.service.stop(conversation);
+        self.chats.service.stop(conversation);
         self.changes.stop_applying(conversation);
     }
 

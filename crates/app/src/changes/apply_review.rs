@@ -31,15 +31,15 @@ impl App {
             return Err(UserError::other("These changes have already been reviewed."));
         };
         let _alone = open.changes.lock_changes().await?;
-        if open.service.is_working(&conversation) {
+        if open.chats.service.is_working(&conversation) {
             return Err(UserError::other(
                 "The answer isn’t finished, so more changes may follow. Wait for it or stop it, \
                  then review.",
             ));
         }
         let decided = apply_decisions(&open.changes, &conversation, request).await?;
-        open.emit(DomainEvent::Decided(conversation));
-        open.emit(DomainEvent::Applied(vec![request.review.clone()]));
+        open.changes.emit(DomainEvent::Decided(conversation));
+        open.changes.emit(DomainEvent::Applied(vec![request.review.clone()]));
         review::failed_notes_error(&decided).map_or(Ok(()), Err)
     }
 }

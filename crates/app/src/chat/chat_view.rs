@@ -6,8 +6,8 @@ use store::OpenedConversation;
 
 use crate::App;
 use crate::changes::review;
+use crate::chat::Chats;
 use crate::models::context_use::Opened;
-use crate::vault_session::VaultSession;
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
 const LONG_CONVERSATION_ITEMS: usize = 1_000;
@@ -32,7 +32,7 @@ pub(crate) fn keep_tail(items: &mut Vec<ChatItem>) -> u32 {
 impl App {
     /// Everything the chat shows of one conversation.
     pub async fn conversation(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
-        self.session().await?.conversation_view(id).await
+        self.session().await?.chats.conversation_view(id).await
     }
 
     /// The same, but only the end of a long conversation, so that a window can show it at once.
@@ -47,7 +47,7 @@ impl App {
     }
 }
 
-impl VaultSession {
+impl Chats {
     /// Everything the chat shows of one conversation.
     pub(crate) async fn conversation_view(
         &self,
@@ -64,9 +64,9 @@ impl VaultSession {
             Some(set) => Some(review::review_of_set(&self.store, id, set).await?),
             None => None,
         };
-        let Opened { context, measure } = self.context_meter.open(id);
+        let Opened { context, measure } = self.meter.open(id);
         if measure {
-            self.context_meter.measure(id.clone());
+            self.meter.measure(id.clone());
         }
         Ok(ConversationView {
             seq,

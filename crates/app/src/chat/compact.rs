@@ -4,24 +4,24 @@ use llm::service::SummarizeOutcome;
 use protocol::{ConversationId, UserError};
 
 use crate::app::App;
+use crate::chat::Chats;
 use crate::models::spending;
-use crate::vault_session::VaultSession;
 
 impl App {
     /// Summarizes the earlier messages of a conversation, so that the model reads less. Fails with
     /// the reason when it is not possible now; the feed shows the result.
     pub async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        self.session().await?.compact(conversation).await
+        self.session().await?.chats.compact(conversation).await
     }
 
     /// Resolves when nothing is done for a conversation while it rests.
     pub async fn wait_for_idle_work(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        self.session().await?.service.wait_until_idle_task_done(conversation).await;
+        self.session().await?.chats.service.wait_until_idle_task_done(conversation).await;
         Ok(())
     }
 }
 
-impl VaultSession {
+impl Chats {
     async fn compact(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let last = self.store.last_shown_turn(conversation).await?;
         let outcome = match last {
@@ -31,7 +31,7 @@ impl VaultSession {
         let refusal = match outcome {
             SummarizeOutcome::Done => return Ok(()),
             SummarizeOutcome::NoModel => {
-                if self.answering.selected().await.status.has_model {
+                if self.model_selector.selected().await.status.has_model {
                     spending::ensure_month_budget(&self.store, &self.config.get().spending).await?;
                 }
                 "No model answers, so nothing can be summarized. Connect one in Settings."

@@ -13,9 +13,9 @@ use protocol::{ConversationId, ConversationState, Timestamp, TurnId, UserError};
 use store::{Store, StoreError};
 
 use crate::App;
+use crate::chat::Chats;
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
 
 /// Rows on a page of the list.
 const PAGE_SIZE: u32 = 200;
@@ -68,7 +68,7 @@ impl App {
             ),
             other => other.into(),
         })?;
-        open.conversation_view(id).await
+        open.chats.conversation_view(id).await
     }
 
     /// Gives a conversation a name, which is never replaced by one that was made.
@@ -84,7 +84,7 @@ impl App {
         let name: String = name.chars().take(MAX_TITLE_CHARS).collect();
         let open = self.session().await?;
         open.store.rename(id, &name).await.map_err(not_found_error)?;
-        open.emit(DomainEvent::Row(id.clone()));
+        open.chats.emit(DomainEvent::Row(id.clone()));
         Ok(())
     }
 
@@ -96,7 +96,7 @@ impl App {
     ) -> Result<(), UserError> {
         let open = self.session().await?;
         open.store.set_archive_state(archive_state, id).await.map_err(not_found_error)?;
-        open.emit(DomainEvent::Row(id.clone()));
+        open.chats.emit(DomainEvent::Row(id.clone()));
         Ok(())
     }
 
@@ -104,12 +104,12 @@ impl App {
     /// reopens it.
     pub async fn end_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
-        if open.service.is_working(id) {
+        if open.chats.service.is_working(id) {
             return Err(StoreError::Working.into());
         }
         open.store.set_state(id, ConversationState::Ended).await.map_err(not_found_error)?;
-        open.emit(DomainEvent::Row(id.clone()));
-        open.titles_due.notify_one();
+        open.chats.emit(DomainEvent::Row(id.clone()));
+        open.chats.titles_due.notify_one();
         Ok(())
     }
 
@@ -120,7 +120,7 @@ impl App {
         // A decision that is being carried out belongs to a conversation.
         let _alone = open.changes.change_lock.lock().await;
         open.store.delete(id, now()).await.map_err(not_found_error)?;
-        open.emit(DomainEvent::Row(id.clone()));
+        open.chats.emit(DomainEvent::Row(id.clone()));
         Ok(())
     }
 
@@ -128,14 +128,14 @@ impl App {
     pub async fn restore_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
         open.store.restore(id).await.map_err(not_found_error)?;
-        open.emit(DomainEvent::Row(id.clone()));
-        open.service.wake(id);
+        open.chats.emit(DomainEvent::Row(id.clone()));
+        open.chats.service.wake(id);
         Ok(())
     }
 
     /// How many conversations there are, and how many deleted ones can be restored.
     pub async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
-        self.session().await?.conversation_counts().await
+        self.session().await?.chats.conversation_counts().await
     }
 
     /// Deletes all conversations but the running ones, and returns the remaining counts. For ten
@@ -145,8 +145,8 @@ impl App {
         // A decision that is being carried out belongs to a conversation.
         let _alone = open.changes.change_lock.lock().await;
         let deleted = open.store.delete_all(now()).await?;
-        deleted.into_iter().for_each(|id| open.emit(DomainEvent::Row(id)));
-        open.conversation_counts().await
+        deleted.into_iter().for_each(|id| open.chats.emit(DomainEvent::Row(id)));
+        open.chats.conversation_counts().await
     }
 
     /// Restores all deleted conversations that are still there; their queued messages run. Returns
@@ -154,18 +154,18 @@ impl App {
     pub async fn restore_conversations(&self) -> Result<ConversationPage, UserError> {
         let open = self.session().await?;
         open.store.restore_all().await?;
-        let page = open.first_page().await?;
+        let page = open.chats.first_page().await?;
         for row in &page.conversations {
-            open.emit(DomainEvent::Row(row.id.clone()));
+            open.chats.emit(DomainEvent::Row(row.id.clone()));
         }
         for turn in open.store.open_turns().await? {
-            open.service.wake(&turn.conversation);
+            open.chats.service.wake(&turn.conversation);
         }
         Ok(page)
     }
 }
 
-impl VaultSession {
+impl Chats {
     async fn conversation_counts(&self) -> Result<ConversationCounts, UserError> {
         let (kept, deleted, first) = self.store.conversation_counts().await?;
         let until = first.map(|first| Timestamp(first.0.saturating_add(RESTORE_WINDOW_MS)));

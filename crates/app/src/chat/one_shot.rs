@@ -177,7 +177,7 @@ async fn run_one_shot(
     let history = redact_history(guard, most, question.history).await?;
     store_history(&open.store, &conversation, history, at).await?;
     let message = UserMessage::new(question.text, Origin::Cli, WithNote::Active);
-    let mut prepared = open.prepare_turn(&conversation, &message).await?;
+    let mut prepared = open.chats.prepare_turn(&conversation, &message).await?;
     if let Some(context) = question.context {
         let context = redact_private(guard, most, context, &BTreeMap::new()).await?;
         prepared.new.message.parts.insert(0, context.to_context());
@@ -185,15 +185,15 @@ async fn run_one_shot(
     }
     let turn = prepared.new.turn.clone();
     let unsent_note = note.filter(|_| prepared.new.message.open_note() == Some(None));
-    open.submit(prepared).await?;
-    open.service.wait_until_idle(&conversation).await;
+    open.chats.submit(prepared).await?;
+    open.chats.service.wait_until_idle(&conversation).await;
     open.flush_events().await;
     open.feed.flush();
     let (planned, waiting) = unapplied_changes(&open.changes, &conversation, run_mode).await?;
     let all = ListApplied { conversation: Some(conversation.clone()), before: None };
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
-    let talking_tools = open.service.registry().talking_tools();
+    let talking_tools = open.chats.service.registry().talking_tools();
     let mut items = open.store.chat_items(&conversation, &talking_tools).await?;
     // The messages before are not repeated.
     if let Some(asked) = items.iter().rposition(|item| matches!(item, ChatItem::User { .. })) {

@@ -15,7 +15,7 @@ impl App {
         }
         let open = self.session().await?;
         let reworded = open.store.edit_queued(message, text).await?;
-        open.emit(DomainEvent::Reordered(reworded.ok_or_else(already_started_error)?));
+        open.chats.emit(DomainEvent::Reordered(reworded.ok_or_else(already_started_error)?));
         Ok(())
     }
 
@@ -23,7 +23,7 @@ impl App {
     pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
         let open = self.session().await?;
         let removed = open.store.remove_queued(message).await?;
-        open.emit(DomainEvent::Reordered(removed.ok_or_else(already_started_error)?));
+        open.chats.emit(DomainEvent::Reordered(removed.ok_or_else(already_started_error)?));
         Ok(())
     }
 }

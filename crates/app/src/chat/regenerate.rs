@@ -4,14 +4,14 @@
 use protocol::changes::history::UndoScope;
 use protocol::request::{OldChanges, RegenerateOutcome, RegenerateRequest};
 use protocol::{ConversationId, MessageId, NotePath, Origin, TurnId, UserError};
-use store::OpenChangeSet;
+use store::{OpenChangeSet, Store};
 
 use crate::App;
 use crate::changes::review;
 use crate::changes::undo::turn_scope::undo_extent;
+use crate::chat::Chats;
 use crate::chat::user_message::{UserMessage, WithNote};
 use crate::events::domain_event::DomainEvent;
-use crate::vault_session::VaultSession;
 
 impl App {
     /// Answers a message of the user again, in a branch of its own. When the old answer changed
@@ -27,7 +27,7 @@ impl App {
                 "This message hasn’t been answered yet. Edit it in the queue.",
             ));
         };
-        open.ensure_idle(&found.conversation).await?;
+        open.chats.ensure_idle(&found.conversation).await?;
         let text = match &request.text {
             Some(text) if text.trim().is_empty() => {
                 return Err(UserError::other("There’s nothing to send. Type a message first."));
@@ -41,7 +41,7 @@ impl App {
             }
         };
         let turns = open.store.turns_from(&found.turn).await?;
-        let waiting = open.pending_changes_of(&found.conversation, &turns).await?;
+        let waiting = pending_changes_of(&open.store, &found.conversation, &turns).await?;
         let extent = undo_extent(&open.store, &turns).await?;
         match request.old {
             None if extent.notes > 0 || waiting.is_some() => {
@@ -53,11 +53,11 @@ impl App {
             Some(OldChanges::Undo) => self.undo_old_answer(&turns, extent.notes, waiting).await?,
             None | Some(OldChanges::Keep) => {}
         }
-        let begun = open.submit_instead_of(&found.conversation, found.turn, text).await;
+        let begun = open.chats.submit_instead_of(&found.conversation, found.turn, text).await;
         // Undoing takes a while, and a message that was sent meanwhile goes first.
         if begun.is_err()
             && request.old == Some(OldChanges::Undo)
-            && open.ensure_idle(&found.conversation).await.is_err()
+            && open.chats.ensure_idle(&found.conversation).await.is_err()
         {
             return Err(UserError::other(
                 "Another message came before the answer was regenerated. The changes of the old \
@@ -71,10 +71,10 @@ impl App {
     pub async fn show_variant(&self, message: &MessageId, number: u32) -> Result<(), UserError> {
         let open = self.session().await?;
         if let Some(found) = open.store.turn_opened_by(message).await? {
-            open.ensure_idle(&found.conversation).await?;
+            open.chats.ensure_idle(&found.conversation).await?;
         }
         let shown = open.store.show_variant(message, number).await?;
-        open.emit(DomainEvent::Reordered(shown));
+        open.chats.emit(DomainEvent::Reordered(shown));
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl App {
     }
 }
 
-impl VaultSession {
+impl Chats {
     /// Sends the text in a branch of its own that stands in for `turn`. Refused, with nothing
     /// stored, while a turn of the conversation runs or is queued.
     async fn submit_instead_of(
@@ -134,21 +134,21 @@ impl VaultSession {
         }
         Ok(())
     }
+}
 
-    /// The notes with pending changes of these turns, and their change set. A plan on top of a pending change of
-    /// an earlier turn holds both, so rejecting it rejects the earlier one too; the window says so.
-    async fn pending_changes_of(
-        &self,
-        conversation: &ConversationId,
-        turns: &[TurnId],
-    ) -> Result<Option<(OpenChangeSet, Vec<NotePath>)>, UserError> {
-        let set = self.store.open_change_set(conversation).await?;
-        Ok(set.and_then(|set| {
-            let of_these = set.planned.iter().filter(|row| turns.contains(&row.turn));
-            let mut paths: Vec<NotePath> = of_these.map(|row| row.change.path.clone()).collect();
-            paths.sort();
-            paths.dedup();
-            (!paths.is_empty()).then_some((set, paths))
-        }))
-    }
+/// The notes with pending changes of these turns, and their change set. A plan on top of a pending change of
+/// an earlier turn holds both, so rejecting it rejects the earlier one too; the window says so.
+async fn pending_changes_of(
+    store: &Store,
+    conversation: &ConversationId,
+    turns: &[TurnId],
+) -> Result<Option<(OpenChangeSet, Vec<NotePath>)>, UserError> {
+    let set = store.open_change_set(conversation).await?;
+    Ok(set.and_then(|set| {
+        let of_these = set.planned.iter().filter(|row| turns.contains(&row.turn));
+        let mut paths: Vec<NotePath> = of_these.map(|row| row.change.path.clone()).collect();
+        paths.sort();
+        paths.dedup();
+        (!paths.is_empty()).then_some((set, paths))
+    }))
 }

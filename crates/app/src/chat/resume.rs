@@ -3,9 +3,9 @@
 use protocol::{ConversationId, OpenTurn, Origin, TurnId, TurnStatus, UserError};
 
 use crate::App;
+use crate::chat::Chats;
 use crate::chat::user_message::{UserMessage, WithNote};
 use crate::events::domain_event::DomainEvent;
-use crate::vault_session::VaultSession;
 
 impl App {
     /// Goes on: with the turn that was cut, where it was; else, after a limit or a failure, with a
@@ -14,9 +14,9 @@ impl App {
     pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
         if let Some(cut) = open.store.resume_offer(conversation).await? {
-            return open.resume_turn(conversation, &cut).await;
+            return open.chats.resume_turn(conversation, &cut).await;
         }
-        open.ensure_idle(conversation).await?;
+        open.chats.ensure_idle(conversation).await?;
         let last = open.store.last_shown_turn(conversation).await?;
         if last.as_ref().is_some_and(has_gone_on) {
             return Err(dealt_with());
@@ -24,8 +24,8 @@ impl App {
         let open_note = last.map_or(WithNote::Shown(None), |last| WithNote::AsIn(last.turn));
         let message = UserMessage::new("Continue.".to_owned(), Origin::Window, open_note);
         let message = UserMessage { only_when_idle: true, ..message };
-        let prepared = open.prepare_turn(conversation, &message).await?;
-        open.submit(prepared).await
+        let prepared = open.chats.prepare_turn(conversation, &message).await?;
+        open.chats.submit(prepared).await
     }
 
     /// Leaves a turn that was cut as it is; what was typed behind it runs then.
@@ -35,13 +35,13 @@ impl App {
         let Some(conversation) = left else {
             return Err(dealt_with());
         };
-        open.emit(DomainEvent::Reordered(conversation.clone()));
-        open.service.wake(&conversation);
+        open.chats.emit(DomainEvent::Reordered(conversation.clone()));
+        open.chats.service.wake(&conversation);
         Ok(())
     }
 }
 
-impl VaultSession {
+impl Chats {
     async fn resume_turn(
         &self,
         conversation: &ConversationId,

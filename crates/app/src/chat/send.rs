@@ -1,7 +1,5 @@
 //! Prepares the user's message for a turn: with its context block, durable before we return.
 
-use std::sync::Arc;
-
 use protocol::request::SendMessageRequest;
 use protocol::{
     AppEvent, ConversationId, Message, MessagePart, NewTurn, OpenTurn, Origin, Role, TurnId,
@@ -9,11 +7,11 @@ use protocol::{
 };
 use store::DecisionRow;
 
+use crate::chat::Chats;
 use crate::chat::context::TurnContext;
 use crate::chat::user_message::{MessageAge, UserMessage, WithNote, title_from_text};
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::{new_id, now};
-use crate::vault_session::VaultSession;
 
 /// A turn ready to be stored, and the decisions that its context block tells the model.
 pub(crate) struct PreparedTurn {
@@ -23,10 +21,10 @@ pub(crate) struct PreparedTurn {
     told_decisions: Vec<DecisionRow>,
 }
 
-impl VaultSession {
+impl Chats {
     /// Stores a message of the window; the turn runs behind.
     pub(crate) async fn send(
-        self: &Arc<Self>,
+        &self,
         request: SendMessageRequest,
     ) -> Result<ConversationId, UserError> {
         let text = request.text.trim().to_owned();

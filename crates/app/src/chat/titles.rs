@@ -12,10 +12,10 @@ use llm::titles::TitleOutcome;
 use protocol::settings::TitleSource;
 use protocol::{OpenTurn, Timestamp, UserError};
 
+use crate::chat::Chats;
 use crate::chat::conversations::{IDLE_AFTER_MS, MAINTENANCE_INTERVAL};
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
 
 /// The time that the user must have been idle: one who continues at once is not disturbed by a
 /// request.
@@ -33,7 +33,7 @@ enum TitleProgress {
     Failed,
 }
 
-impl VaultSession {
+impl Chats {
     /// Has conversations told of, until the vault is closed. What was not done before it was closed
     /// is done after it was opened again.
     pub(crate) async fn run_titles_loop(self: Arc<Self>, time_scale: TimeScale) {

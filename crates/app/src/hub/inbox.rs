@@ -404,9 +404,9 @@ async fn try_submit(
     let received_at = Some(row.received_at);
     let message = UserMessage::new(row.text.clone(), row.origin, WithNote::Never);
     let message = UserMessage { age, received_at, ..message };
-    let prepared = vault.prepare_turn(&conversation, &message).await?;
+    let prepared = vault.chats.prepare_turn(&conversation, &message).await?;
     vault.store.inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn).await?;
-    vault.submit(prepared).await
+    vault.chats.submit(prepared).await
 }
 
 /// One conversation per hub and day; what may answer a question of yesterday goes to that.

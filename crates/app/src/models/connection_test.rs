@@ -101,7 +101,7 @@ impl App {
             feed.publish(AppEvent::ProviderChanged { provider });
             // Its list may tell the context window.
             if let Some(open) = self.open_session().await {
-                open.context_meter.measure_again();
+                open.chats.meter.measure_again();
             }
         }
         Ok(())

@@ -22,6 +22,7 @@ use crate::adapters::turn_cache::TurnCache;
 use crate::adapters::turn_policy::AppTurnPolicy;
 use crate::app::services::AppServices;
 use crate::changes::{ChangeRetention, NoteChanges};
+use crate::chat::Chats;
 use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::inbox;
@@ -66,9 +67,9 @@ impl VaultSession {
         let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
         let retention = ChangeRetention::new(store.clone(), indexing.clone(), jobs, feed);
         let notes = notes(&vault, &indexing, recent, home.id.clone(), &tasks, services);
-        let context = turn_context(&vault, &store, &guard, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
-        let meter = ContextMeter::new(store.clone(), service.clone(), tasks.clone());
+        let context = turn_context(&vault, &store, &guard, services);
+        let chats = chats(service, context, domain_events.clone(), &tasks, services);
         let model_privacy = ModelPrivacy {
             store: store.clone(),
             config: services.config.clone(),
@@ -82,16 +83,12 @@ impl VaultSession {
             model_privacy,
             store,
             config: services.config.clone(),
-            service,
-            answering: services.model_selector.clone(),
+            chats: Arc::new(chats),
             feed: services.feed.clone(),
             hub,
             inbox_ready: Notify::new(),
             stalled_messages: inbox::StalledMessages::default(),
             outbox_ready,
-            context,
-            titles_due: Notify::new(),
-            context_meter: Arc::new(meter),
             domain_events,
             changes: Arc::new(changes),
             retention: Arc::new(retention),
@@ -154,6 +151,29 @@ fn turn_context(
     };
     let (vault, privacy_guard) = (vault.clone(), Arc::clone(guard));
     TurnContextBuilder { vault, store, config, privacy_guard, sent_notes }
+}
+
+fn chats(
+    service: LlmService,
+    context: TurnContextBuilder,
+    domain_events: DomainEvents,
+    tasks: &TaskGroup,
+    services: &AppServices,
+) -> Chats {
+    let AppServices { feed, config, model_selector, .. } = services;
+    let store = context.store.clone();
+    let meter = ContextMeter::new(store.clone(), service.clone(), tasks.clone());
+    Chats {
+        store,
+        service,
+        domain_events,
+        feed: feed.clone(),
+        config: config.clone(),
+        model_selector: model_selector.clone(),
+        context,
+        meter: Arc::new(meter),
+        titles_due: Notify::new(),
+    }
 }
 
 /// The service that runs the turns of a session.
