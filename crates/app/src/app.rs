@@ -251,7 +251,7 @@ impl App {
         let (vault, hub, page) = match &open {
             Some(open) => {
                 let vault = open.notes.folder.cached_info().await;
-                (Some(vault), open.hub_status(), open.chats.first_page().await?)
+                (Some(vault), open.hub.link.status(), open.chats.first_page().await?)
             }
             None => (
                 None,
@@ -356,10 +356,10 @@ impl App {
     /// Tries the hub again at once. A link that waits for the keyring looks it up again.
     pub async fn retry_hub(&self) -> Result<(), UserError> {
         let open = self.session().await?;
-        if open.is_token_closed() {
+        if open.hub.link.is_token_closed() {
             return self.link_with_token().await;
         }
-        open.hub.retry();
+        open.hub.link.handle.retry();
         Ok(())
     }
 

@@ -15,9 +15,16 @@ pub(crate) mod token_source;
 pub(crate) mod wakeup;
 pub(crate) mod writable_notes;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
+
+use connection::HubLink;
+
+/// The parts of an open vault that work with its hub.
+pub(crate) struct VaultHub {
+    pub(crate) link: Arc<HubLink>,
+}
 
 /// Ends the description that is being written, if one is.
 #[derive(Default)]

@@ -1,10 +1,9 @@
 //! One open vault: its notes, its conversations, its turns, its link. Closing it joins them all.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use hub::HubHandle;
 use llm::TimeScale;
 use protocol::{
     AppEvent, ConversationId, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, UserError,
@@ -21,8 +20,7 @@ use crate::chat::Chats;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::publisher::EventPublisher;
-use crate::hub::connection::Linking;
-use crate::hub::{client_name, connection, inbox, outbox};
+use crate::hub::{VaultHub, client_name, connection, inbox, outbox};
 use crate::models::model_privacy::ModelPrivacy;
 use crate::notes::Notes;
 use crate::notes::index_loop::IndexLoop;
@@ -57,7 +55,7 @@ pub(crate) struct VaultSession {
     pub(crate) config: Config,
     pub(crate) chats: Arc<Chats>,
     pub(crate) feed: Feed,
-    pub(crate) hub: HubHandle,
+    pub(crate) hub: VaultHub,
     /// Notified when messages of the hub were stored.
     pub(crate) inbox_ready: Notify,
     pub(crate) stalled_messages: inbox::StalledMessages,
@@ -70,15 +68,12 @@ pub(crate) struct VaultSession {
     pub(crate) notes: Arc<Notes>,
     /// Of its clocks.
     pub(crate) pace: TimeScale,
-    hub_status: Mutex<HubStatus>,
     /// The folder outside the vault with the database and the search index.
     pub(crate) data_folder: PathBuf,
     pub(crate) sample: bool,
     /// Keeps the vault locked until the last of them has ended.
     tasks: TaskGroup,
     _lock: Arc<VaultLock>,
-    /// How far the token for the hub was looked for.
-    pub(crate) connect_task: Mutex<Linking>,
 }
 
 /// An open vault in use by a request: closing it waits for that.
@@ -152,7 +147,7 @@ impl VaultSession {
         };
         open.spawn(Arc::new(index_loop).run(for_window, services.pace));
         open.spawn_tasks(receivers);
-        open.connect_hub(link, services);
+        open.hub.link.connect(link, &services.data, &services.keyring);
         Ok((open, problems))
     }
 
@@ -239,18 +234,6 @@ impl VaultSession {
         }
         let (data, home, name) = (data.clone(), self.data_folder.clone(), name.to_owned());
         run_blocking(move || client_name::claim_name(&data, &home, &name)).await?
-    }
-
-    /// How the link stands.
-    pub(crate) fn hub_status(&self) -> HubStatus {
-        self.hub_status.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Notes how the link stands, and tells the window.
-    pub(crate) fn set_hub_status(&self, status: HubStatus) {
-        let status = self.with_keyring(status);
-        *self.hub_status.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
-        self.feed.publish(AppEvent::HubChanged { hub: status });
     }
 
     /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.

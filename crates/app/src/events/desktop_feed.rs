@@ -100,6 +100,6 @@ impl App {
     async fn load_notification_state(&self, overview: &mut NotificationRules) {
         let Ok(open) = self.session().await else { return overview.begin(&[], HubState::Off) };
         let rows = open.store.conversations_needing_you().await.unwrap_or_default();
-        overview.begin(&rows, open.hub_status().state);
+        overview.begin(&rows, open.hub.link.status().state);
     }
 }

@@ -20,7 +20,7 @@ impl App {
         let open = self.session().await?;
         let decided = match decision {
             ApprovalDecision::Send => {
-                let linked = open.linked_hub();
+                let linked = open.hub.link.linked_hub();
                 open.store.approve_for_hub(number, linked.as_deref(), now()).await
             }
             ApprovalDecision::Discard => {

@@ -1,32 +1,44 @@
 //! The hub link's settings, judged before anything is dialled, and the token that is shown to a hub.
 
 use std::path::Path;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use desktop::Keyring;
-use hub::{ConfigProblem, LinkConfig, Token};
+use hub::{ConfigProblem, HubHandle, LinkConfig, Token};
 use protocol::settings::{HubSettings, KeyringTrouble};
-use protocol::{HubState, HubStatus, UserError};
+use protocol::{AppEvent, HubState, HubStatus, UserError};
 use secrecy::ExposeSecret as _;
 use store::Store;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vault::Vault;
 
-use crate::app::services::AppServices;
+use crate::events::feed::Feed;
 use crate::hub::{client_name, token_owner};
 use crate::settings::config::Config;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
-use crate::vault_session::VaultSession;
+use crate::support::task_group::TaskGroup;
 use crate::workspace::data_dir::DataDir;
 
 /// A keyring that keeps its owner waiting does not keep the hub waiting longer.
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The link of an open vault to its hub.
+pub(crate) struct HubLink {
+    pub(crate) handle: HubHandle,
+    linking: Mutex<Linking>,
+    status: Mutex<HubStatus>,
+    feed: Feed,
+    /// Notified when notifications may go out to another hub.
+    outbox_ready: Arc<Notify>,
+    tasks: TaskGroup,
+}
+
 /// How far the token for a hub was looked for.
 #[derive(Debug, Default)]
-pub(crate) struct Linking {
+struct Linking {
     /// Ends looking for it, once that is for another link.
     cancel: CancellationToken,
     /// Why it cannot be looked for, while the link waits for that.
@@ -89,9 +101,25 @@ pub(crate) async fn vault_link_config(
     Ok(link_config(&hub)?)
 }
 
-impl VaultSession {
+impl HubLink {
+    /// The link to no hub yet.
+    pub(crate) fn new(
+        handle: HubHandle,
+        feed: Feed,
+        outbox_ready: Arc<Notify>,
+        tasks: TaskGroup,
+    ) -> Self {
+        let (linking, status) = (Mutex::default(), Mutex::new(HubStatus::off()));
+        Self { handle, linking, status, feed, outbox_ready, tasks }
+    }
+
     /// Links to a hub, with the token that is kept for it, or to none. Returns at once.
-    pub(crate) fn connect_hub(self: &Arc<Self>, link: Option<LinkConfig>, services: &AppServices) {
+    pub(crate) fn connect(
+        self: &Arc<Self>,
+        link: Option<LinkConfig>,
+        data: &DataDir,
+        keyring: &Keyring,
+    ) {
         let this = CancellationToken::new();
         {
             let mut linking = self.linking();
@@ -103,12 +131,12 @@ impl VaultSession {
         match link {
             None => {
                 self.waits_for_keyring(None);
-                self.hub.configure(None);
+                self.handle.configure(None);
             }
             Some(link) => {
-                let (data, keyring) = (services.data.clone(), services.keyring.clone());
+                let (data, keyring) = (data.clone(), keyring.clone());
                 let presenting = connect_with_token(Arc::clone(self), link, data, keyring);
-                self.spawn(async move {
+                self.tasks.spawn(async move {
                     this.run_until_cancelled(presenting).await;
                 });
             }
@@ -129,19 +157,28 @@ impl VaultSession {
     fn waits_for_keyring(&self, why: Option<KeyringTrouble>) {
         let before = std::mem::replace(&mut self.linking().closed, why);
         if before.or(why).is_some() {
-            self.set_hub_status(HubStatus {
-                ignored: self.hub_status().ignored,
-                ..HubStatus::off()
-            });
+            self.set_status(HubStatus { ignored: self.status().ignored, ..HubStatus::off() });
         }
     }
 
+    /// How the link stands.
+    pub(crate) fn status(&self) -> HubStatus {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes how the link stands, and tells the window.
+    pub(crate) fn set_status(&self, status: HubStatus) {
+        let status = self.with_keyring(status);
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
+        self.feed.publish(AppEvent::HubChanged { hub: status });
+    }
+
     fn linking(&self) -> MutexGuard<'_, Linking> {
-        self.connect_task.lock().unwrap_or_else(PoisonError::into_inner)
+        self.linking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How the link stands where it is off only because its token cannot be looked for.
-    pub(crate) fn with_keyring(&self, status: HubStatus) -> HubStatus {
+    fn with_keyring(&self, status: HubStatus) -> HubStatus {
         let trouble = match self.linking().closed {
             Some(KeyringTrouble::Locked | KeyringTrouble::Unknown) => {
                 "The keyring is locked. Unlock it to use the token for the hub."
@@ -167,7 +204,7 @@ impl VaultSession {
 /// dialled at all: it would refuse us, as if the token were wrong. No hub is shown a token that was
 /// saved for another one.
 async fn connect_with_token(
-    session: Arc<VaultSession>,
+    hub_link: Arc<HubLink>,
     link: LinkConfig,
     data: DataDir,
     keyring: Keyring,
@@ -178,7 +215,7 @@ async fn connect_with_token(
         Ok(found) => found,
         Err(_) => {
             if link.is_loopback() {
-                session.hub.configure(Some(link.clone()));
+                hub_link.handle.configure(Some(link.clone()));
             }
             looking.await
         }
@@ -186,16 +223,16 @@ async fn connect_with_token(
     let hub = link.hub_id();
     if let Finding::Closed(why @ (KeyringTrouble::Locked | KeyringTrouble::Unavailable)) = found {
         if is_token_of_another(&data, secrets::FROM_KEYRING, hub).await {
-            session.waits_for_keyring(None);
-            session.hub.configure(Some(link.without_token_of_another_hub()));
+            hub_link.waits_for_keyring(None);
+            hub_link.handle.configure(Some(link.without_token_of_another_hub()));
         } else {
-            session.hub.configure(None);
-            session.waits_for_keyring(Some(why));
+            hub_link.handle.configure(None);
+            hub_link.waits_for_keyring(Some(why));
         }
         return;
     }
-    session.waits_for_keyring(None);
-    session.hub.configure(Some(match found.keys() {
+    hub_link.waits_for_keyring(None);
+    hub_link.handle.configure(Some(match found.keys() {
         Some(found) if !may_see_token(&data, &found, hub).await => {
             link.without_token_of_another_hub()
         }

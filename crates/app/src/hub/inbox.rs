@@ -67,7 +67,8 @@ pub(crate) async fn run_receive_loop(
             count = events.recv_many(&mut came, STORE_BATCH) => if count == 0 { return },
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                 if let Some((_, ignored)) = untold.take() {
-                    vault.set_hub_status(HubStatus { ignored, ..vault.hub_status() });
+                    let link = &vault.hub.link;
+                    link.set_status(HubStatus { ignored, ..link.status() });
                 }
             }
         }
@@ -77,7 +78,7 @@ pub(crate) async fn run_receive_loop(
                 HubEvent::Status(status) => {
                     untold = None;
                     state.send_replace(status.state);
-                    vault.set_hub_status(status);
+                    vault.hub.link.set_status(status);
                 }
                 HubEvent::Message(message) => messages.push(message),
                 HubEvent::Ignored { count } => {

@@ -276,7 +276,7 @@ async fn next_notification(
         // Without their text: `serve` prints it, and a journal keeps what is printed.
         vault.feed.publish(AppEvent::Problem { error: expired_error(lost) });
     }
-    let Some(hub) = vault.linked_hub() else { return Ok(None) };
+    let Some(hub) = vault.hub.link.linked_hub() else { return Ok(None) };
     let under_way = last.map(|last| last.id);
     loop {
         let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await?;
@@ -377,7 +377,7 @@ async fn deliver_one(
         }
     };
     if let Some(response) = &under_way.unread {
-        if vault.hub.send(&hub, response.clone()).await.is_err() {
+        if vault.hub.link.handle.send(&hub, response.clone()).await.is_err() {
             return Ok(DeliveryStatus::Unknown);
         }
         under_way.unread = None;

@@ -83,7 +83,8 @@ impl App {
     /// Links to the hub with the token as it is found now, if a vault is open.
     pub(crate) async fn link_with_token(&self) -> Result<(), UserError> {
         if let Ok(open) = self.session().await {
-            open.connect_hub(link_config(&self.settings().hub)?, self.services());
+            let AppServices { data, keyring, .. } = self.services();
+            open.hub.link.connect(link_config(&self.settings().hub)?, data, keyring);
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ impl App {
 
     async fn probe_hub(&self) {
         if let Ok(open) = self.session().await {
-            open.hub.wake();
+            open.hub.link.handle.wake();
         }
     }
 }

@@ -156,7 +156,7 @@ impl App {
         if !services.run_mode.is_long_running() {
             return;
         }
-        let AppServices { config, data, .. } = services;
+        let AppServices { config, data, keyring, .. } = services;
         let link =
             connection::vault_link_config(&open.vault, &open.data_folder, config, data).await;
         if config.get().hub == *before {
@@ -166,7 +166,7 @@ impl App {
             services.feed.publish(AppEvent::Problem { error });
             None
         });
-        open.connect_hub(link, services);
+        open.hub.link.connect(link, data, keyring);
     }
 
     /// The additional folders under the names that they get, if all new ones may be added.

@@ -1,12 +1,12 @@
 //! The parts of an open vault, and how they know each other.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use hub::{HubEvent, HubHandle, LinkTiming};
 use llm::TimeScale;
 use llm::service::{LlmService, ServiceParts};
 use llm::tool_api::registry::ToolRegistry;
-use protocol::{HubStatus, UserError, VaultId};
+use protocol::{UserError, VaultId};
 use store::Store;
 use tokio::sync::{Notify, mpsc};
 use tools::catalog::{ToolDeps, catalog};
@@ -25,7 +25,8 @@ use crate::changes::{ChangeRetention, NoteChanges};
 use crate::chat::Chats;
 use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
-use crate::hub::inbox;
+use crate::hub::connection::HubLink;
+use crate::hub::{VaultHub, inbox};
 use crate::models::context_use::ContextMeter;
 use crate::models::model_privacy::ModelPrivacy;
 use crate::models::permissions::RegisteredTool;
@@ -52,8 +53,10 @@ impl VaultSession {
         services: &AppServices,
     ) -> Result<(Arc<Self>, SessionReceivers), UserError> {
         let tasks = TaskGroup::keeping(Arc::clone(&lock));
-        let (hub, hub_events) = start_hub(&tasks, services.pace);
-        let outbox_ready = Arc::default();
+        let (handle, hub_events) = start_hub(&tasks, services.pace);
+        let outbox_ready: Arc<Notify> = Arc::default();
+        let (feed, ready) = (services.feed.clone(), Arc::clone(&outbox_ready));
+        let link = HubLink::new(handle, feed, ready, tasks.clone());
         let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
         let (domain_events, event_receiver) = DomainEvents::channel();
         let changes = NoteChanges::new(
@@ -85,7 +88,7 @@ impl VaultSession {
             config: services.config.clone(),
             chats: Arc::new(chats),
             feed: services.feed.clone(),
-            hub,
+            hub: VaultHub { link: Arc::new(link) },
             inbox_ready: Notify::new(),
             stalled_messages: inbox::StalledMessages::default(),
             outbox_ready,
@@ -94,12 +97,10 @@ impl VaultSession {
             retention: Arc::new(retention),
             notes: Arc::new(notes),
             pace: services.pace,
-            hub_status: Mutex::new(HubStatus::off()),
             id: home.id,
             data_folder: home.dir,
             tasks,
             _lock: lock,
-            connect_task: Mutex::default(),
         };
         Ok((Arc::new(open), SessionReceivers { domain_events: event_receiver, hub_events }))
     }
