@@ -20,10 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use connection::HubLink;
+use outbox::HubOutbox;
 
 /// The parts of an open vault that work with its hub.
 pub(crate) struct VaultHub {
     pub(crate) link: Arc<HubLink>,
+    pub(crate) outbox: Arc<HubOutbox>,
 }
 
 /// Ends the description that is being written, if one is.

@@ -59,8 +59,6 @@ pub(crate) struct VaultSession {
     /// Notified when messages of the hub were stored.
     pub(crate) inbox_ready: Notify,
     pub(crate) stalled_messages: inbox::StalledMessages,
-    /// Notified when notifications were queued.
-    pub(crate) outbox_ready: Arc<Notify>,
     /// For the publisher.
     pub(crate) domain_events: DomainEvents,
     pub(crate) changes: Arc<NoteChanges>,
@@ -164,7 +162,7 @@ impl VaultSession {
         let (state, watched) = watch::channel(HubState::Off);
         self.spawn(inbox::run_receive_loop(Arc::clone(self), receivers.hub_events, state));
         self.spawn(inbox::run_inbox_loop(Arc::clone(self)));
-        self.spawn(outbox::run_delivery_loop(Arc::clone(self), watched, self.pace));
+        self.spawn(outbox::run_delivery_loop(Arc::clone(&self.hub.outbox), watched, self.pace));
     }
 
     /// Keeps the vault from being closed while a request works on it.

@@ -40,7 +40,7 @@ impl App {
                 return Err(UserError::other("This answer was already sent or discarded."));
             }
         };
-        open.outbox_ready.notify_one();
+        open.hub.outbox.ready.notify_one();
         open.inbox_ready.notify_one();
         open.emit(DomainEvent::Held(conversation));
         Ok(())

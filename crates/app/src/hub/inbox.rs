@@ -279,7 +279,7 @@ async fn record_failure(
         let places = writable_notes(vault).await?;
         if let Some(words) = interrupted_text(&changes, &places) {
             store.inbox_done(&notification_for(row, &words, "high")).await?;
-            vault.outbox_ready.notify_one();
+            vault.hub.outbox.ready.notify_one();
             return Ok(AfterFailure::Ended);
         }
     }
@@ -290,7 +290,7 @@ async fn record_failure(
     }
     // An error may name notes. The window shows it with the message.
     store.inbox_park(&notification_for(row, NOT_SAVED, "high")).await?;
-    vault.outbox_ready.notify_one();
+    vault.hub.outbox.ready.notify_one();
     if let Some(conversation) = &row.conversation {
         vault.emit(DomainEvent::Held(conversation.clone()));
     }

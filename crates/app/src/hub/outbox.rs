@@ -20,15 +20,18 @@ use protocol::{
     AppEvent, CallId, HubState, Message, MessagePart, NotePath, Role, Speech, Timestamp,
     TurnEnding, TurnStatus, UserError,
 };
-use store::{InboxRow, OutboxPush, OutboxRow, StoreError, id_at_hub};
-use tokio::sync::watch;
+use store::{InboxRow, OutboxPush, OutboxRow, Store, StoreError, id_at_hub};
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::events::domain_event::DomainEvent;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
+use crate::events::feed::Feed;
+use crate::hub::connection::HubLink;
 use crate::hub::fallback_capture::capture_call::{captures_message, is_capture_call};
+use crate::privacy::PrivacyGuard;
+use crate::settings::config::Config;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
-use crate::vault_session::VaultSession;
 use disclosure::{HubDisclosure, judge_turn};
 use lost_answers::{expired_error, undelivered_error};
 
@@ -213,11 +216,25 @@ fn title(text: &str) -> String {
     if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut }
 }
 
+/// The notifications of an open vault for its hub.
+pub(crate) struct HubOutbox {
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    /// Keeps private notes from models.
+    pub(crate) privacy_guard: Arc<PrivacyGuard>,
+    pub(crate) feed: Feed,
+    /// For the publisher.
+    pub(crate) domain_events: DomainEvents,
+    pub(crate) link: Arc<HubLink>,
+    /// Notified when notifications were queued.
+    pub(crate) ready: Arc<Notify>,
+}
+
 /// Sends queued notifications in order while the link is online, until it is dropped. Each is sent
 /// until the hub has read it: the very same once more when the link was lost before that is known,
 /// so that the hub can know it again. Those for another hub wait until that is linked again.
 pub(crate) async fn run_delivery_loop(
-    vault: Arc<VaultSession>,
+    outbox: Arc<HubOutbox>,
     mut state: watch::Receiver<HubState>,
     clocks: llm::TimeScale,
 ) {
@@ -228,8 +245,8 @@ pub(crate) async fn run_delivery_loop(
             // The wait comes first: what is judged is sent at once.
             pace.wait().await;
         }
-        let delivered = match next_notification(&vault, last.as_ref(), &mut unshown).await {
-            Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
+        let delivered = match next_notification(&outbox, last.as_ref(), &mut unshown).await {
+            Ok(Some(row)) => match deliver_one(&outbox, row, &mut last, &mut pace).await {
                 Ok(DeliveryStatus::Read) => {
                     last = None;
                     Ok(())
@@ -243,7 +260,7 @@ pub(crate) async fn run_delivery_loop(
                 Err(error) => Err(error),
             },
             Ok(None) => {
-                vault.outbox_ready.notified().await;
+                outbox.ready.notified().await;
                 Ok(())
             }
             Err(error) => Err(error),
@@ -251,7 +268,7 @@ pub(crate) async fn run_delivery_loop(
         if let Err(error) = delivered {
             tracing::warn!(%error, "notifications wait");
             // Full or locked: the next one may come sooner than the disk is free again.
-            let _ = tokio::time::timeout(RETRY_DELAY, vault.outbox_ready.notified()).await;
+            let _ = tokio::time::timeout(RETRY_DELAY, outbox.ready.notified()).await;
         }
     }
 }
@@ -260,30 +277,30 @@ pub(crate) async fn run_delivery_loop(
 /// is told how many there were. So is how many answers the hub shows no more. Words of a turn that need approval by
 /// now are held for it.
 async fn next_notification(
-    vault: &VaultSession,
+    outbox: &HubOutbox,
     last: Option<&InFlightNotification>,
     unshown: &mut Unshown,
 ) -> Result<Option<OutboxRow>, UserError> {
     let oldest = Timestamp(now().0 - STALE_AFTER_MS);
     let mut lost = 0;
-    for dropped in vault.store.outbox_expire(oldest).await? {
+    for dropped in outbox.store.outbox_expire(oldest).await? {
         match dropped.conversation {
-            Some(conversation) => vault.emit(DomainEvent::Held(conversation)),
+            Some(conversation) => outbox.domain_events.emit(DomainEvent::Held(conversation)),
             None => lost += 1,
         }
     }
     if lost > 0 {
         // Without their text: `serve` prints it, and a journal keeps what is printed.
-        vault.feed.publish(AppEvent::Problem { error: expired_error(lost) });
+        outbox.feed.publish(AppEvent::Problem { error: expired_error(lost) });
     }
-    let Some(hub) = vault.hub.link.linked_hub() else { return Ok(None) };
+    let Some(hub) = outbox.link.linked_hub() else { return Ok(None) };
     let under_way = last.map(|last| last.id);
     loop {
-        let next = vault.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await?;
+        let next = outbox.store.outbox_next(&hub, under_way, HUB_REPLY_WINDOW).await?;
         let Some(row) = next else { return Ok(None) };
         let is_read = last.is_some_and(|last| last.id == row.id && last.unread.is_none());
-        if is_read || may_be_told(vault, &row).await? {
-            unshown.look(vault, &row).await?;
+        if is_read || may_be_told(outbox, &row).await? {
+            unshown.look(outbox, &row).await?;
             return Ok(Some(row));
         }
     }
@@ -291,10 +308,10 @@ async fn next_notification(
 
 /// Whether this may be sent by the rules of now. If not, all queued words of its turn are held for approval, and a
 /// notice is queued.
-async fn may_be_told(vault: &VaultSession, row: &OutboxRow) -> Result<bool, UserError> {
+async fn may_be_told(outbox: &HubOutbox, row: &OutboxRow) -> Result<bool, UserError> {
     let Some(turn) = &row.unapproved_turn else { return Ok(true) };
-    let (hub, ended_at) = (vault.config.get().hub, row.push.at);
-    let (store, privacy_guard) = (&vault.store, &vault.model_privacy.privacy_guard);
+    let (hub, ended_at) = (outbox.config.get().hub, row.push.at);
+    let (store, privacy_guard) = (&outbox.store, &outbox.privacy_guard);
     let reach = judge_turn(store, privacy_guard, hub, turn, ended_at, Vec::new()).await?;
     if reach == HubDisclosure::Within {
         return Ok(true);
@@ -306,7 +323,7 @@ async fn may_be_told(vault: &VaultSession, row: &OutboxRow) -> Result<bool, User
         ..row.push.clone()
     };
     if let Some(held) = store.outbox_hold(turn, &notice).await? {
-        vault.emit(DomainEvent::Held(held));
+        outbox.domain_events.emit(DomainEvent::Held(held));
     }
     Ok(false)
 }
@@ -324,12 +341,12 @@ struct Unshown {
 
 impl Unshown {
     /// Tells once how many there are, together: not before all that came is being worked on.
-    async fn look(&mut self, vault: &VaultSession, next: &OutboxRow) -> Result<(), StoreError> {
+    async fn look(&mut self, outbox: &HubOutbox, next: &OutboxRow) -> Result<(), StoreError> {
         if self.hub != next.push.hub {
             *self = Self { hub: next.push.hub.clone(), ..Self::default() };
         }
         let is_one = next.newer >= HUB_REPLY_WINDOW && next.id > self.told;
-        if vault.store.inbox_next().await?.is_some() {
+        if outbox.store.inbox_next().await?.is_some() {
             self.early.extend(is_one.then_some(next.id));
             return Ok(());
         }
@@ -337,11 +354,11 @@ impl Unshown {
         self.early.remove(&next.id);
         let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
         let dropped =
-            vault.store.outbox_expired_replies(&self.hub, self.told, HUB_REPLY_WINDOW).await?;
+            outbox.store.outbox_expired_replies(&self.hub, self.told, HUB_REPLY_WINDOW).await?;
         self.told = self.told.max(dropped.last);
         let count = dropped.count.saturating_add(sent);
         if count > 0 {
-            vault.feed.publish(AppEvent::Problem { error: undelivered_error(count) });
+            outbox.feed.publish(AppEvent::Problem { error: undelivered_error(count) });
         }
         Ok(())
     }
@@ -363,7 +380,7 @@ enum DeliveryStatus {
 }
 
 async fn deliver_one(
-    vault: &VaultSession,
+    outbox: &HubOutbox,
     row: OutboxRow,
     last: &mut Option<InFlightNotification>,
     pace: &mut SendThrottle,
@@ -377,12 +394,12 @@ async fn deliver_one(
         }
     };
     if let Some(response) = &under_way.unread {
-        if vault.hub.link.handle.send(&hub, response.clone()).await.is_err() {
+        if outbox.link.handle.send(&hub, response.clone()).await.is_err() {
             return Ok(DeliveryStatus::Unknown);
         }
         under_way.unread = None;
     }
-    vault.store.outbox_sent(row.id).await?;
+    outbox.store.outbox_sent(row.id).await?;
     Ok(DeliveryStatus::Read)
 }
 

@@ -26,6 +26,7 @@ use crate::chat::Chats;
 use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::connection::HubLink;
+use crate::hub::outbox::HubOutbox;
 use crate::hub::{VaultHub, inbox};
 use crate::models::context_use::ContextMeter;
 use crate::models::model_privacy::ModelPrivacy;
@@ -56,7 +57,7 @@ impl VaultSession {
         let (handle, hub_events) = start_hub(&tasks, services.pace);
         let outbox_ready: Arc<Notify> = Arc::default();
         let (feed, ready) = (services.feed.clone(), Arc::clone(&outbox_ready));
-        let link = HubLink::new(handle, feed, ready, tasks.clone());
+        let link = Arc::new(HubLink::new(handle, feed, ready, tasks.clone()));
         let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
         let (domain_events, event_receiver) = DomainEvents::channel();
         let changes = NoteChanges::new(
@@ -73,6 +74,15 @@ impl VaultSession {
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let context = turn_context(&vault, &store, &guard, services);
         let chats = chats(service, context, domain_events.clone(), &tasks, services);
+        let outbox = HubOutbox {
+            store: store.clone(),
+            config: services.config.clone(),
+            privacy_guard: Arc::clone(&guard),
+            feed: services.feed.clone(),
+            domain_events: domain_events.clone(),
+            link: Arc::clone(&link),
+            ready: outbox_ready,
+        };
         let model_privacy = ModelPrivacy {
             store: store.clone(),
             config: services.config.clone(),
@@ -88,10 +98,9 @@ impl VaultSession {
             config: services.config.clone(),
             chats: Arc::new(chats),
             feed: services.feed.clone(),
-            hub: VaultHub { link: Arc::new(link) },
+            hub: VaultHub { link, outbox: Arc::new(outbox) },
             inbox_ready: Notify::new(),
             stalled_messages: inbox::StalledMessages::default(),
-            outbox_ready,
             domain_events,
             changes: Arc::new(changes),
             retention: Arc::new(retention),
