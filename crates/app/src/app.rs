@@ -296,7 +296,7 @@ impl App {
     pub async fn wait_until_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.session().await?;
         open.chats.service.wait_until_idle(conversation).await;
-        open.flush_events().await;
+        open.chats.domain_events.flush().await;
         Ok(())
     }
 

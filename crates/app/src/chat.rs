@@ -46,7 +46,7 @@ pub(crate) struct Chats {
 
 impl Chats {
     /// Tells the publisher what happened.
-    fn emit(&self, event: DomainEvent) {
+    pub(crate) fn emit(&self, event: DomainEvent) {
         self.domain_events.emit(event);
     }
 }

@@ -20,11 +20,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use connection::HubLink;
+use inbox::HubInbox;
 use outbox::HubOutbox;
 
 /// The parts of an open vault that work with its hub.
 pub(crate) struct VaultHub {
     pub(crate) link: Arc<HubLink>,
+    pub(crate) inbox: Arc<HubInbox>,
     pub(crate) outbox: Arc<HubOutbox>,
 }
 

@@ -10,14 +10,13 @@ use protocol::{
     VaultId,
 };
 use store::Store;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use vault::Vault;
 
 use crate::app::services::AppServices;
 use crate::changes::{ChangeRetention, NoteChanges};
 use crate::chat::Chats;
-use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::events::feed::Feed;
 use crate::events::publisher::EventPublisher;
 use crate::hub::{VaultHub, client_name, connection, inbox, outbox};
@@ -56,11 +55,6 @@ pub(crate) struct VaultSession {
     pub(crate) chats: Arc<Chats>,
     pub(crate) feed: Feed,
     pub(crate) hub: VaultHub,
-    /// Notified when messages of the hub were stored.
-    pub(crate) inbox_ready: Notify,
-    pub(crate) stalled_messages: inbox::StalledMessages,
-    /// For the publisher.
-    pub(crate) domain_events: DomainEvents,
     pub(crate) changes: Arc<NoteChanges>,
     pub(crate) retention: Arc<ChangeRetention>,
     pub(crate) notes: Arc<Notes>,
@@ -160,24 +154,16 @@ impl VaultSession {
         self.spawn(publisher.run(receivers.domain_events, ended));
         self.spawn(Arc::clone(self).run_turn_end_loop(endings));
         let (state, watched) = watch::channel(HubState::Off);
-        self.spawn(inbox::run_receive_loop(Arc::clone(self), receivers.hub_events, state));
-        self.spawn(inbox::run_inbox_loop(Arc::clone(self)));
-        self.spawn(outbox::run_delivery_loop(Arc::clone(&self.hub.outbox), watched, self.pace));
+        let VaultHub { link, inbox, outbox } = &self.hub;
+        let (to_inbox, link) = (Arc::clone(inbox), Arc::clone(link));
+        self.spawn(inbox::run_receive_loop(to_inbox, link, receivers.hub_events, state));
+        self.spawn(inbox::run_inbox_loop(Arc::clone(inbox)));
+        self.spawn(outbox::run_delivery_loop(Arc::clone(outbox), watched, self.pace));
     }
 
     /// Keeps the vault from being closed while a request works on it.
     pub(crate) fn guard(self: &Arc<Self>) -> SessionGuard {
         SessionGuard { session: Arc::clone(self), _token: self.tasks.token() }
-    }
-
-    /// Tells the publisher what happened.
-    pub(crate) fn emit(&self, event: DomainEvent) {
-        self.domain_events.emit(event);
-    }
-
-    /// Resolves when all that happened so far is in the feed, or the vault is being closed.
-    pub(crate) async fn flush_events(&self) {
-        self.domain_events.flush().await;
     }
 
     /// Runs until it is done or the vault is closed, whichever is first.
@@ -194,7 +180,7 @@ impl VaultSession {
         // Before any hub message is read.
         let (config, data) = (&services.config, &services.data);
         let assigned = connection::assign_to_configured_hub(&self.store, config, data).await;
-        let resumed = inbox::resume_unfinished(self).await;
+        let resumed = inbox::resume_unfinished(&self.hub.inbox).await;
         for turn in self.store.open_turns().await? {
             self.chats.service.wake(&turn.conversation);
         }
@@ -211,7 +197,7 @@ impl VaultSession {
             let may_have_failed = matches!(ending.status, TurnStatus::Failed | TurnStatus::Limit);
             if may_have_failed && turn.origin.is_hub() {
                 let why = ending.error.unwrap_or_else(|| UserError::other("Something went wrong."));
-                if let Err(error) = inbox::turn_failed(&self, &turn, &why).await {
+                if let Err(error) = inbox::turn_failed(&self.hub.inbox, &turn, &why).await {
                     self.feed.publish(AppEvent::Problem { error });
                 }
             }

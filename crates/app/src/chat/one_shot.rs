@@ -187,7 +187,7 @@ async fn run_one_shot(
     let unsent_note = note.filter(|_| prepared.new.message.open_note() == Some(None));
     open.chats.submit(prepared).await?;
     open.chats.service.wait_until_idle(&conversation).await;
-    open.flush_events().await;
+    open.chats.domain_events.flush().await;
     open.feed.flush();
     let (planned, waiting) = unapplied_changes(&open.changes, &conversation, run_mode).await?;
     let all = ListApplied { conversation: Some(conversation.clone()), before: None };

@@ -41,8 +41,8 @@ impl App {
             }
         };
         open.hub.outbox.ready.notify_one();
-        open.inbox_ready.notify_one();
-        open.emit(DomainEvent::Held(conversation));
+        open.hub.inbox.ready.notify_one();
+        open.chats.emit(DomainEvent::Held(conversation));
         Ok(())
     }
 }

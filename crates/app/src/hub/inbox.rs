@@ -11,19 +11,23 @@ use protocol::{
     AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, OpenTurn, Timestamp,
     TurnId, TurnStatus, UserError,
 };
-use store::{DeliveredMessage, DeliveryOutcome, InboxRow, TurnChanges};
-use tokio::sync::{mpsc, watch};
+use store::{DeliveredMessage, DeliveryOutcome, InboxRow, Store, TurnChanges};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep_until};
+use vault::Vault;
 
+use crate::chat::Chats;
 use crate::chat::user_message::{MessageAge, UserMessage, WithNote};
-use crate::events::domain_event::DomainEvent;
+use crate::events::domain_event::{DomainEvent, DomainEvents};
+use crate::events::feed::Feed;
+use crate::hub::connection::HubLink;
 use crate::hub::fallback_capture::MAX_TURN_ATTEMPTS;
 use crate::hub::outbox::notification_for;
 use crate::hub::reply_matching;
 use crate::hub::writable_notes::WritableNotes;
+use crate::settings::config::Config;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{local_now, now};
-use crate::vault_session::VaultSession;
 
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
 const MAX_QUEUED: u32 = 1_000;
@@ -51,11 +55,28 @@ const NOT_SAVED: &str = "Not saved. Open Vaultmate to see why.";
 /// The time between two reports of ignored frames to the window, however many there are.
 const IGNORED_COUNT_INTERVAL: Duration = Duration::from_millis(250);
 
+/// The messages of the hub of an open vault.
+pub(crate) struct HubInbox {
+    pub(crate) store: Store,
+    pub(crate) vault: Vault,
+    pub(crate) config: Config,
+    pub(crate) chats: Arc<Chats>,
+    pub(crate) feed: Feed,
+    /// For the publisher.
+    pub(crate) domain_events: DomainEvents,
+    /// Notified when messages were stored.
+    pub(crate) ready: Notify,
+    pub(crate) stalled: StalledMessages,
+    /// Notified when notifications were queued.
+    pub(crate) outbox_ready: Arc<Notify>,
+}
+
 /// Stores and acknowledges what the link brings until the link is dropped. Messages that come while
 /// the disk is busy are stored together. [`run_inbox_loop`] works on them, so that no
 /// acknowledgement waits for a turn.
 pub(crate) async fn run_receive_loop(
-    vault: Arc<VaultSession>,
+    inbox: Arc<HubInbox>,
+    link: Arc<HubLink>,
     mut events: mpsc::Receiver<HubEvent>,
     state: watch::Sender<HubState>,
 ) {
@@ -67,7 +88,6 @@ pub(crate) async fn run_receive_loop(
             count = events.recv_many(&mut came, STORE_BATCH) => if count == 0 { return },
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
                 if let Some((_, ignored)) = untold.take() {
-                    let link = &vault.hub.link;
                     link.set_status(HubStatus { ignored, ..link.status() });
                 }
             }
@@ -78,7 +98,7 @@ pub(crate) async fn run_receive_loop(
                 HubEvent::Status(status) => {
                     untold = None;
                     state.send_replace(status.state);
-                    vault.hub.link.set_status(status);
+                    link.set_status(status);
                 }
                 HubEvent::Message(message) => messages.push(message),
                 HubEvent::Ignored { count } => {
@@ -88,12 +108,12 @@ pub(crate) async fn run_receive_loop(
             }
         }
         if !messages.is_empty() {
-            accept(&vault, messages).await;
+            accept(&inbox, messages).await;
         }
     }
 }
 
-async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
+async fn accept(inbox: &HubInbox, messages: Vec<IncomingMessage>) {
     let delivered = |message: &IncomingMessage| DeliveredMessage {
         hub: message.hub.clone(),
         id: message.id.clone(),
@@ -102,7 +122,7 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
         sent_at: message.raw_timestamp.as_deref().and_then(parse_timestamp),
     };
     let came: Vec<DeliveredMessage> = messages.iter().map(delivered).collect();
-    match vault.store.inbox_insert(&came, MAX_QUEUED, now()).await {
+    match inbox.store.inbox_insert(&came, MAX_QUEUED, now()).await {
         Ok(taken) => {
             for (message, taken) in messages.into_iter().zip(taken) {
                 match taken {
@@ -115,7 +135,7 @@ async fn accept(vault: &VaultSession, messages: Vec<IncomingMessage>) {
                     DeliveryOutcome::Full => message.receipt.reject(BUSY_MESSAGE),
                 }
             }
-            vault.inbox_ready.notify_one();
+            inbox.ready.notify_one();
         }
         Err(error) => {
             let why = format!("Not saved: {}", UserError::from(error).message);
@@ -173,17 +193,17 @@ impl StalledMessages {
 
 /// Begins a turn for each accepted message, in the order they came, until it is dropped. What cannot
 /// be begun is tried again with the next one, or after a while.
-pub(crate) async fn run_inbox_loop(vault: Arc<VaultSession>) {
+pub(crate) async fn run_inbox_loop(inbox: Arc<HubInbox>) {
     loop {
-        let begun = match begin_stalled(&vault).await {
-            Ok(()) => begin_turns(&vault).await,
+        let begun = match begin_stalled(&inbox).await {
+            Ok(()) => begin_turns(&inbox).await,
             stalled => stalled,
         };
-        let is_over = begun.is_ok() && vault.stalled_messages.is_empty();
+        let is_over = begun.is_ok() && inbox.stalled.is_empty();
         if let Err(error) = begun {
-            vault.feed.publish(AppEvent::Problem { error });
+            inbox.feed.publish(AppEvent::Problem { error });
         }
-        let ready = vault.inbox_ready.notified();
+        let ready = inbox.ready.notified();
         if is_over {
             ready.await;
         } else {
@@ -195,21 +215,21 @@ pub(crate) async fn run_inbox_loop(vault: Arc<VaultSession>) {
 /// Goes on with what had a turn and was not finished when the process ended; what had none yet is
 /// begun by [`run_inbox_loop`]. One message that cannot go on does not hold up the others; the first error is
 /// told.
-pub(crate) async fn resume_unfinished(vault: &Arc<VaultSession>) -> Result<(), UserError> {
+pub(crate) async fn resume_unfinished(inbox: &HubInbox) -> Result<(), UserError> {
     let mut resumed = Ok(());
-    for row in vault.store.inbox_unfinished().await? {
-        resumed = resumed.and(resume_message(vault, &row).await);
+    for row in inbox.store.inbox_unfinished().await? {
+        resumed = resumed.and(resume_message(inbox, &row).await);
     }
     resumed
 }
 
-async fn resume_message(vault: &Arc<VaultSession>, row: &InboxRow) -> Result<(), UserError> {
+async fn resume_message(inbox: &HubInbox, row: &InboxRow) -> Result<(), UserError> {
     let Some(turn) = &row.turn else { return Ok(()) };
-    match vault.store.turn_status(turn).await? {
+    match inbox.store.turn_status(turn).await? {
         // It was cut before its turn was stored: nothing has been tried yet.
-        None => submit(vault, row, MessageAge::Now).await,
+        None => submit(inbox, row, MessageAge::Now).await,
         Some(status) if status.is_terminal() => {
-            retry_or_park(vault, row, &UserError::other("It was interrupted.")).await
+            retry_or_park(inbox, row, &UserError::other("It was interrupted.")).await
         }
         Some(_) => Ok(()),
     }
@@ -217,46 +237,42 @@ async fn resume_message(vault: &Arc<VaultSession>, row: &InboxRow) -> Result<(),
 
 /// A hub turn ended. If its message is not finished, it is tried again, and parked in the end.
 pub(crate) async fn turn_failed(
-    vault: &Arc<VaultSession>,
+    inbox: &HubInbox,
     turn: &OpenTurn,
     why: &UserError,
 ) -> Result<(), UserError> {
-    let tried = retry_failed_turn(vault, &turn.turn, why).await;
+    let tried = retry_failed_turn(inbox, &turn.turn, why).await;
     if tried.is_err() {
         // The loop tries at once, and then after a while.
-        vault.inbox_ready.notify_one();
+        inbox.ready.notify_one();
     }
     tried
 }
 
 async fn retry_failed_turn(
-    vault: &Arc<VaultSession>,
+    inbox: &HubInbox,
     turn: &TurnId,
     why: &UserError,
 ) -> Result<(), UserError> {
-    let found = vault.store.inbox_unfinished_of_turn(turn).await;
+    let found = inbox.store.inbox_unfinished_of_turn(turn).await;
     let outcome = match found {
         Ok(None) => return Ok(()),
-        Ok(Some(row)) => record_failure(vault, &row, why).await.map(|next| (row, next)),
+        Ok(Some(row)) => record_failure(inbox, &row, why).await.map(|next| (row, next)),
         Err(error) => Err(error.into()),
     };
     match outcome {
-        Ok((row, AfterFailure::TryAgain)) => submit(vault, &row, MessageAge::Before).await,
+        Ok((row, AfterFailure::TryAgain)) => submit(inbox, &row, MessageAge::Before).await,
         Ok((_, AfterFailure::Ended)) => Ok(()),
         Err(error) => {
-            vault.stalled_messages.push(StalledMessage::Failed(turn.clone(), why.clone()));
+            inbox.stalled.push(StalledMessage::Failed(turn.clone(), why.clone()));
             Err(error)
         }
     }
 }
 
-async fn retry_or_park(
-    vault: &Arc<VaultSession>,
-    row: &InboxRow,
-    why: &UserError,
-) -> Result<(), UserError> {
-    match record_failure(vault, row, why).await? {
-        AfterFailure::TryAgain => submit(vault, row, MessageAge::Before).await,
+async fn retry_or_park(inbox: &HubInbox, row: &InboxRow, why: &UserError) -> Result<(), UserError> {
+    match record_failure(inbox, row, why).await? {
+        AfterFailure::TryAgain => submit(inbox, row, MessageAge::Before).await,
         AfterFailure::Ended => Ok(()),
     }
 }
@@ -269,17 +285,17 @@ enum AfterFailure {
 
 /// Counts a failed turn of a message. In the end, and if the turn did something, the hub is told instead.
 async fn record_failure(
-    vault: &Arc<VaultSession>,
+    inbox: &HubInbox,
     row: &InboxRow,
     why: &UserError,
 ) -> Result<AfterFailure, UserError> {
-    let store = &vault.store;
+    let store = &inbox.store;
     if let Some(turn) = &row.turn {
         let changes = store.turn_changes(turn).await?;
-        let places = writable_notes(vault).await?;
+        let places = writable_notes(inbox).await?;
         if let Some(words) = interrupted_text(&changes, &places) {
             store.inbox_done(&notification_for(row, &words, "high")).await?;
-            vault.hub.outbox.ready.notify_one();
+            inbox.outbox_ready.notify_one();
             return Ok(AfterFailure::Ended);
         }
     }
@@ -290,15 +306,15 @@ async fn record_failure(
     }
     // An error may name notes. The window shows it with the message.
     store.inbox_park(&notification_for(row, NOT_SAVED, "high")).await?;
-    vault.hub.outbox.ready.notify_one();
+    inbox.outbox_ready.notify_one();
     if let Some(conversation) = &row.conversation {
-        vault.emit(DomainEvent::Held(conversation.clone()));
+        inbox.domain_events.emit(DomainEvent::Held(conversation.clone()));
     }
     Ok(AfterFailure::Ended)
 }
 
-async fn writable_notes(vault: &VaultSession) -> Result<WritableNotes, UserError> {
-    let (notes, hub) = (vault.vault.clone(), vault.config.get().hub);
+async fn writable_notes(inbox: &HubInbox) -> Result<WritableNotes, UserError> {
+    let (notes, hub) = (inbox.vault.clone(), inbox.config.get().hub);
     run_blocking(move || WritableNotes::from_settings(&notes, &hub, &local_now())).await
 }
 
@@ -332,38 +348,38 @@ const fn is_final(code: ErrorCode) -> bool {
 
 /// Begins what was accepted and has no turn. One at a time: a thousand messages need no more room
 /// than one.
-async fn begin_turns(vault: &Arc<VaultSession>) -> Result<(), UserError> {
-    while let Some(row) = vault.store.inbox_next().await? {
-        submit(vault, &row, MessageAge::Now).await?;
+async fn begin_turns(inbox: &HubInbox) -> Result<(), UserError> {
+    while let Some(row) = inbox.store.inbox_next().await? {
+        submit(inbox, &row, MessageAge::Now).await?;
     }
     Ok(())
 }
 
 /// Tries the stalled messages again. Those that fail again are kept, and the first error is told.
-async fn begin_stalled(vault: &Arc<VaultSession>) -> Result<(), UserError> {
+async fn begin_stalled(inbox: &HubInbox) -> Result<(), UserError> {
     let mut begun = Ok(());
-    for message in vault.stalled_messages.take() {
+    for message in inbox.stalled.take() {
         begun = begun.and(match message {
-            StalledMessage::Begin { hub, id, age } => begin_again(vault, &hub, &id, age).await,
-            StalledMessage::Failed(turn, why) => retry_failed_turn(vault, &turn, &why).await,
+            StalledMessage::Begin { hub, id, age } => begin_again(inbox, &hub, &id, age).await,
+            StalledMessage::Failed(turn, why) => retry_failed_turn(inbox, &turn, &why).await,
         });
     }
     begun
 }
 
 async fn begin_again(
-    vault: &Arc<VaultSession>,
+    inbox: &HubInbox,
     hub: &str,
     id: &str,
     age: MessageAge,
 ) -> Result<(), UserError> {
     let found = async {
-        let open = vault.store.inbox_unfinished().await?;
+        let open = inbox.store.inbox_unfinished().await?;
         let Some(row) = open.into_iter().find(|row| row.hub == hub && row.id == id) else {
             return Ok(None);
         };
         let status = match &row.turn {
-            Some(turn) => vault.store.turn_status(turn).await?,
+            Some(turn) => inbox.store.turn_status(turn).await?,
             None => None,
         };
         let needs_turn = match age {
@@ -374,49 +390,38 @@ async fn begin_again(
         Ok::<_, UserError>(needs_turn.then_some(row))
     };
     match found.await {
-        Ok(Some(row)) => submit(vault, &row, age).await,
+        Ok(Some(row)) => submit(inbox, &row, age).await,
         Ok(None) => Ok(()),
         Err(error) => {
-            vault.stalled_messages.push(StalledMessage::begin(hub, id, age));
+            inbox.stalled.push(StalledMessage::begin(hub, id, age));
             Err(error)
         }
     }
 }
 
 /// Begins a turn for the message. If that fails, the message is tried again later.
-async fn submit(
-    vault: &Arc<VaultSession>,
-    row: &InboxRow,
-    age: MessageAge,
-) -> Result<(), UserError> {
-    let begun = try_submit(vault, row, age).await;
+async fn submit(inbox: &HubInbox, row: &InboxRow, age: MessageAge) -> Result<(), UserError> {
+    let begun = try_submit(inbox, row, age).await;
     if begun.is_err() {
-        vault.stalled_messages.push(StalledMessage::begin(&row.hub, &row.id, age));
+        inbox.stalled.push(StalledMessage::begin(&row.hub, &row.id, age));
     }
     begun
 }
 
-async fn try_submit(
-    vault: &Arc<VaultSession>,
-    row: &InboxRow,
-    age: MessageAge,
-) -> Result<(), UserError> {
-    let conversation = conversation_of(vault, row).await?;
+async fn try_submit(inbox: &HubInbox, row: &InboxRow, age: MessageAge) -> Result<(), UserError> {
+    let conversation = conversation_of(inbox, row).await?;
     let received_at = Some(row.received_at);
     let message = UserMessage::new(row.text.clone(), row.origin, WithNote::Never);
     let message = UserMessage { age, received_at, ..message };
-    let prepared = vault.chats.prepare_turn(&conversation, &message).await?;
-    vault.store.inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn).await?;
-    vault.chats.submit(prepared).await
+    let prepared = inbox.chats.prepare_turn(&conversation, &message).await?;
+    inbox.store.inbox_assign_turn(&row.hub, &row.id, &conversation, &prepared.new.turn).await?;
+    inbox.chats.submit(prepared).await
 }
 
 /// One conversation per hub and day; what may answer a question of yesterday goes to that.
-async fn conversation_of(
-    vault: &Arc<VaultSession>,
-    row: &InboxRow,
-) -> Result<ConversationId, UserError> {
+async fn conversation_of(inbox: &HubInbox, row: &InboxRow) -> Result<ConversationId, UserError> {
     let (since, until) = reply_matching::asked_between(row.received_at);
-    let store = &vault.store;
+    let store = &inbox.store;
     let asked = store.conversation_of_hub_question(&row.hub, since, until).await?;
     if let Some(asked) = asked {
         return Ok(asked);

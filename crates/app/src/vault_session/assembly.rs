@@ -25,9 +25,10 @@ use crate::changes::{ChangeRetention, NoteChanges};
 use crate::chat::Chats;
 use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
+use crate::hub::VaultHub;
 use crate::hub::connection::HubLink;
+use crate::hub::inbox::{HubInbox, StalledMessages};
 use crate::hub::outbox::HubOutbox;
-use crate::hub::{VaultHub, inbox};
 use crate::models::context_use::ContextMeter;
 use crate::models::model_privacy::ModelPrivacy;
 use crate::models::permissions::RegisteredTool;
@@ -56,8 +57,6 @@ impl VaultSession {
         let tasks = TaskGroup::keeping(Arc::clone(&lock));
         let (handle, hub_events) = start_hub(&tasks, services.pace);
         let outbox_ready: Arc<Notify> = Arc::default();
-        let (feed, ready) = (services.feed.clone(), Arc::clone(&outbox_ready));
-        let link = Arc::new(HubLink::new(handle, feed, ready, tasks.clone()));
         let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
         let (domain_events, event_receiver) = DomainEvents::channel();
         let changes = NoteChanges::new(
@@ -73,16 +72,8 @@ impl VaultSession {
         let notes = notes(&vault, &indexing, recent, home.id.clone(), &tasks, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let context = turn_context(&vault, &store, &guard, services);
-        let chats = chats(service, context, domain_events.clone(), &tasks, services);
-        let outbox = HubOutbox {
-            store: store.clone(),
-            config: services.config.clone(),
-            privacy_guard: Arc::clone(&guard),
-            feed: services.feed.clone(),
-            domain_events: domain_events.clone(),
-            link: Arc::clone(&link),
-            ready: outbox_ready,
-        };
+        let chats = Arc::new(chats(service, context, domain_events, &tasks, services));
+        let hub = vault_hub(handle, &vault, &chats, &guard, outbox_ready, &tasks);
         let model_privacy = ModelPrivacy {
             store: store.clone(),
             config: services.config.clone(),
@@ -96,12 +87,9 @@ impl VaultSession {
             model_privacy,
             store,
             config: services.config.clone(),
-            chats: Arc::new(chats),
+            chats,
             feed: services.feed.clone(),
-            hub: VaultHub { link, outbox: Arc::new(outbox) },
-            inbox_ready: Notify::new(),
-            stalled_messages: inbox::StalledMessages::default(),
-            domain_events,
+            hub,
             changes: Arc::new(changes),
             retention: Arc::new(retention),
             notes: Arc::new(notes),
@@ -184,6 +172,40 @@ fn chats(
         meter: Arc::new(meter),
         titles_due: Notify::new(),
     }
+}
+
+fn vault_hub(
+    handle: HubHandle,
+    vault: &Vault,
+    chats: &Arc<Chats>,
+    guard: &Arc<PrivacyGuard>,
+    outbox_ready: Arc<Notify>,
+    tasks: &TaskGroup,
+) -> VaultHub {
+    let Chats { store, config, feed, domain_events, .. } = &**chats;
+    let link = HubLink::new(handle, feed.clone(), Arc::clone(&outbox_ready), tasks.clone());
+    let link = Arc::new(link);
+    let inbox = HubInbox {
+        store: store.clone(),
+        vault: vault.clone(),
+        config: config.clone(),
+        chats: Arc::clone(chats),
+        feed: feed.clone(),
+        domain_events: domain_events.clone(),
+        ready: Notify::new(),
+        stalled: StalledMessages::default(),
+        outbox_ready: Arc::clone(&outbox_ready),
+    };
+    let outbox = HubOutbox {
+        store: store.clone(),
+        config: config.clone(),
+        privacy_guard: Arc::clone(guard),
+        feed: feed.clone(),
+        domain_events: domain_events.clone(),
+        link: Arc::clone(&link),
+        ready: outbox_ready,
+    };
+    VaultHub { link, inbox: Arc::new(inbox), outbox: Arc::new(outbox) }
 }
 
 /// The service that runs the turns of a session.
