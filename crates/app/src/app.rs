@@ -8,12 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use desktop::{Bus, Keyring};
 use llm::TimeScale;
 use protocol::chat::conversation_list::ConversationPage;
-use protocol::chat::cost::{MonthCost, TurnCost};
-use protocol::request::{NoteContent, SendMessageRequest};
-use protocol::{
-    AppEvent, AppSnapshot, ConversationId, ErrorCode, HubStatus, NoteOpener, NotePath,
-    ProviderKind, UserError, VaultId,
-};
+use protocol::{AppEvent, AppSnapshot, ErrorCode, HubStatus, ProviderKind, UserError, VaultId};
 use tokio::sync::{Notify, watch};
 
 use crate::adapters::active_note::ActiveNoteState;
@@ -22,7 +17,7 @@ use crate::events::jobs::Jobs;
 use crate::events::notifications::WindowFocus;
 use crate::hub::DescriptionTask;
 use crate::models::selection::{ModelSelector, SelectionInput, find_local, usual_local};
-use crate::models::{spending, tool_support};
+use crate::models::tool_support;
 use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
@@ -274,93 +269,9 @@ impl App {
         })
     }
 
-    /// Stores a message durably and returns the conversation it went to; the turn runs behind.
-    pub async fn send(&self, request: SendMessageRequest) -> Result<ConversationId, UserError> {
-        self.session().await?.chats.send(request).await
-    }
-
-    /// Stops the work in a conversation: its turn, or the decision that is being carried out. The
-    /// note that is being written is finished; the other changes stay pending.
-    pub async fn stop(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        self.session().await?.stop(conversation);
-        Ok(())
-    }
-
     /// Stops work that is under way, between two of its steps; nothing happens where it is over.
     pub fn stop_job(&self, work: u32) {
         self.inner.services.jobs.stop(work);
-    }
-
-    /// Resolves when no turn of the conversation runs or is queued, and all that happened in it is
-    /// in the feed.
-    pub async fn wait_until_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let open = self.session().await?;
-        open.chats.service.wait_until_idle(conversation).await;
-        open.chats.domain_events.flush().await;
-        Ok(())
-    }
-
-    /// Shows a note beside the chat: it is then the active note. Only one that the user chose counts as named by
-    /// the messages that it is sent with.
-    pub async fn show_note(&self, asked: &str, by: NoteOpener) -> Result<NoteContent, UserError> {
-        self.session().await?.notes.viewer.show(asked, by).await
-    }
-
-    /// The text of a note, to look at beside what was found.
-    pub async fn read_note(&self, path: NotePath) -> Result<NoteContent, UserError> {
-        self.session().await?.notes.viewer.read_note(path).await
-    }
-
-    /// Where a note lies on the disk, for programs that the user opens it with. Only of a note that is
-    /// there, and in the vault itself.
-    pub async fn note_file_path(&self, path: NotePath) -> Result<PathBuf, UserError> {
-        self.session().await?.notes.viewer.note_file_path(path).await
-    }
-
-    /// No note is shown any more.
-    pub async fn close_note(&self) -> Result<(), UserError> {
-        self.session().await?.notes.viewer.close().await;
-        Ok(())
-    }
-
-    /// Tells what is selected in the note that is shown; empty for nothing. Ignored where another
-    /// note is the active one by now.
-    pub async fn select_in_note(
-        &self,
-        path: &NotePath,
-        selected: &str,
-        heading: Option<String>,
-    ) -> Result<(), UserError> {
-        self.session().await?.notes.viewer.active_note.select(path, selected, heading);
-        Ok(())
-    }
-
-    /// Names the active note for a host without a window (`--note`).
-    pub async fn set_active_note(&self, path: NotePath) -> Result<(), UserError> {
-        self.session().await?.notes.viewer.open_on_command_line(path).await
-    }
-
-    /// The cost of each turn of a conversation that asked a model, in order.
-    pub async fn conversation_costs(
-        &self,
-        conversation: &ConversationId,
-    ) -> Result<Vec<TurnCost>, UserError> {
-        spending::conversation_costs(&self.session().await?.store, conversation).await
-    }
-
-    /// The costs of the latest months in the open vault, newest first.
-    pub async fn monthly_costs(&self) -> Result<Vec<MonthCost>, UserError> {
-        spending::monthly_costs(&self.session().await?.store).await
-    }
-
-    /// Tries the hub again at once. A link that waits for the keyring looks it up again.
-    pub async fn retry_hub(&self) -> Result<(), UserError> {
-        let open = self.session().await?;
-        if open.hub.link.is_token_closed() {
-            return self.link_with_token().await;
-        }
-        open.hub.link.handle.retry();
-        Ok(())
     }
 
     /// Stops intake, cancels, joins. Returns how many tasks did not come home in time.

@@ -2,6 +2,7 @@
 
 pub(crate) mod connection_test;
 pub(crate) mod context_use;
+pub(crate) mod costs;
 pub(crate) mod local_model_gate;
 pub(crate) mod model_info;
 pub(crate) mod model_privacy;

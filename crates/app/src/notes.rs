@@ -5,6 +5,7 @@ pub(crate) mod images;
 pub(crate) mod index_loop;
 pub(crate) mod indexer;
 pub(crate) mod mentions;
+pub(crate) mod open_note;
 pub(crate) mod passages;
 pub(crate) mod queries;
 pub(crate) mod recent;

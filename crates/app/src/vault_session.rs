@@ -5,10 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llm::TimeScale;
-use protocol::{
-    AppEvent, ConversationId, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, UserError,
-    VaultId,
-};
+use protocol::{AppEvent, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, UserError, VaultId};
 use store::Store;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -202,13 +199,6 @@ impl VaultSession {
                 }
             }
         }
-    }
-
-    /// Stops the work in a conversation: its turn, and the decision that is being carried out
-    /// there. The note that is being written is finished.
-    pub(crate) fn stop(&self, conversation: &ConversationId) {
-        self.chats.service.stop(conversation);
-        self.changes.stop_applying(conversation);
     }
 
     /// Makes a hub name this vault's, or says whose it is. The sample takes none.

@@ -1,4 +1,4 @@
-//! Prepares the user's message for a turn: with its context block, durable before we return.
+//! Sends the user's message: with its context block, durable before we return. Stops its turn, or waits for its end.
 
 use protocol::request::SendMessageRequest;
 use protocol::{
@@ -7,6 +7,7 @@ use protocol::{
 };
 use store::DecisionRow;
 
+use crate::App;
 use crate::chat::Chats;
 use crate::chat::context::TurnContext;
 use crate::chat::user_message::{MessageAge, UserMessage, WithNote, title_from_text};
@@ -19,6 +20,31 @@ pub(crate) struct PreparedTurn {
     instead_of: Option<TurnId>,
     only_when_idle: bool,
     told_decisions: Vec<DecisionRow>,
+}
+
+impl App {
+    /// Stores a message durably and returns the conversation it went to; the turn runs behind.
+    pub async fn send(&self, request: SendMessageRequest) -> Result<ConversationId, UserError> {
+        self.session().await?.chats.send(request).await
+    }
+
+    /// Stops the work in a conversation: its turn, or the decision that is being carried out. The
+    /// note that is being written is finished; the other changes stay pending.
+    pub async fn stop(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        open.chats.service.stop(conversation);
+        open.changes.stop_applying(conversation);
+        Ok(())
+    }
+
+    /// Resolves when no turn of the conversation runs or is queued, and all that happened in it is
+    /// in the feed.
+    pub async fn wait_until_idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let open = self.session().await?;
+        open.chats.service.wait_until_idle(conversation).await;
+        open.chats.domain_events.flush().await;
+        Ok(())
+    }
 }
 
 impl Chats {

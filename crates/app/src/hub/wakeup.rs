@@ -1,10 +1,21 @@
-//! Reconnects when the computer wakes, or gets on a network.
+//! Reconnects when the user asks for it, the computer wakes, or gets on a network.
 
 use desktop::{Bus, NetworkEvents, ResumeEvents};
+use protocol::UserError;
 
 use crate::app::App;
 
 impl App {
+    /// Tries the hub again at once. A link that waits for the keyring looks it up again.
+    pub async fn retry_hub(&self) -> Result<(), UserError> {
+        let open = self.session().await?;
+        if open.hub.link.is_token_closed() {
+            return self.link_with_token().await;
+        }
+        open.hub.link.handle.retry();
+        Ok(())
+    }
+
     /// Has the link look at once whether its hub is still there, each time the computer wakes or is on
     /// a network, until it is dropped. What turns are doing goes on.
     pub(crate) async fn run_reconnect_loop(self) {
