@@ -310,7 +310,7 @@ impl App {
             UserError::new(ErrorCode::Vault, "No vault is open. Choose one first.")
         })?;
         match &self.scope {
-            VaultScope::One(id) if id.as_ref() != Some(&open.id) => Err(UserError::new(
+            VaultScope::One(id) if id.as_ref() != Some(&open.home.id) => Err(UserError::new(
                 ErrorCode::Vault,
                 "Another vault was opened meanwhile, so nothing was done. Look at what is shown now, \
                  then try again.",

@@ -9,7 +9,6 @@ use protocol::{AppEvent, HubState, HubStatus, OpenTurn, TurnEnding, TurnStatus, 
 use store::Store;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::task_tracker::TaskTrackerToken;
-use vault::Vault;
 
 use crate::app::services::AppServices;
 use crate::changes::{ChangeRetention, NoteChanges};
@@ -24,7 +23,6 @@ use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
 use crate::notes::watcher::NoteWatcher;
 use crate::settings::config;
-use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::task_group::TaskGroup;
@@ -41,28 +39,38 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open vault. Everything it spawned is joined by [`VaultSession::close`].
 pub(crate) struct VaultSession {
-    /// By which the window names it.
-    pub(crate) id: VaultId,
-    pub(crate) vault: Vault,
-    /// The search index of the notes.
-    pub(crate) indexer: Indexer,
-    pub(crate) model_privacy: ModelPrivacy,
+    pub(crate) home: VaultHome,
     pub(crate) store: Store,
-    pub(crate) config: Config,
-    pub(crate) chats: Arc<Chats>,
-    pub(crate) feed: Feed,
-    pub(crate) hub: VaultHub,
+    pub(crate) notes: Arc<Notes>,
+    pub(crate) model_privacy: ModelPrivacy,
     pub(crate) changes: Arc<NoteChanges>,
     pub(crate) retention: Arc<ChangeRetention>,
-    pub(crate) notes: Arc<Notes>,
-    /// Of its clocks.
-    pub(crate) pace: TimeScale,
+    pub(crate) chats: Arc<Chats>,
+    pub(crate) hub: VaultHub,
+    pub(crate) feed: Feed,
+    /// Keeps the vault locked until the last of them has ended.
+    pub(crate) tasks: TaskGroup,
+}
+
+/// Where an open vault is kept on this computer.
+pub(crate) struct VaultHome {
+    /// By which the window names it.
+    pub(crate) id: VaultId,
     /// The folder outside the vault with the database and the search index.
     pub(crate) data_folder: PathBuf,
-    pub(crate) sample: bool,
-    /// Keeps the vault locked until the last of them has ended.
-    tasks: TaskGroup,
+    is_sample: bool,
     _lock: Arc<VaultLock>,
+}
+
+impl VaultHome {
+    /// Makes a hub name this vault's, or says whose it is. The sample takes none.
+    pub(crate) async fn claim_hub_name(&self, data: &DataDir, name: &str) -> Result<(), UserError> {
+        if self.is_sample {
+            return Ok(());
+        }
+        let (data, home, name) = (data.clone(), self.data_folder.clone(), name.to_owned());
+        run_blocking(move || client_name::claim_name(&data, &home, &name)).await?
+    }
 }
 
 /// An open vault in use by a request: closing it waits for that.
@@ -112,35 +120,35 @@ impl VaultSession {
         });
         services.active_note.clear();
         let home = (home, lock);
-        let (open, receivers) = Self::assemble(vault, indexing, recent, store, home, services)?;
+        let (open, receivers) = Self::assemble(&vault, &indexing, recent, store, home, services)?;
         if services.run_mode.is_long_running() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.resume_pending(services).await.err());
-            open.spawn(Arc::clone(&open.retention).run_loop());
-            open.spawn(Arc::clone(&open.chats).run_conversations_loop());
-            open.spawn(Arc::clone(&open.chats).run_titles_loop(services.pace));
+            open.tasks.spawn(Arc::clone(&open.retention).run_loop());
+            open.tasks.spawn(Arc::clone(&open.chats).run_conversations_loop());
+            open.tasks.spawn(Arc::clone(&open.chats).run_titles_loop(services.pace));
         }
         // For one question too: a note that becomes private meanwhile is not told from the index.
         let (notes, changes) = (Arc::clone(&open.notes), Arc::clone(&open.changes));
         let watcher = NoteWatcher { notes, changes, tasks: open.tasks.clone() };
-        open.spawn(Arc::new(watcher).run());
+        open.tasks.spawn(Arc::new(watcher).run());
         if let Some(second_start) = services.second_start.get() {
-            open.spawn(single_instance::serve_notifications(dir, Arc::clone(second_start)));
+            open.tasks.spawn(single_instance::serve_notifications(dir, Arc::clone(second_start)));
         }
         let for_window = services.second_start.get().is_some();
         let index_loop = IndexLoop {
-            indexer: open.indexer.clone(),
+            indexer: open.notes.indexer.clone(),
             status: Arc::clone(&open.notes.folder),
             feed: open.feed.clone(),
             tasks: open.tasks.clone(),
         };
-        open.spawn(Arc::new(index_loop).run(for_window, services.pace));
-        open.spawn_tasks(receivers);
+        open.tasks.spawn(Arc::new(index_loop).run(for_window, services.pace));
+        open.spawn_tasks(receivers, services.pace);
         open.hub.link.connect(link, &services.data, &services.keyring);
         Ok((open, problems))
     }
 
-    fn spawn_tasks(self: &Arc<Self>, receivers: assembly::SessionReceivers) {
+    fn spawn_tasks(self: &Arc<Self>, receivers: assembly::SessionReceivers, time_scale: TimeScale) {
         let (ended, endings) = mpsc::unbounded_channel();
         let publisher = EventPublisher::new(
             self.store.clone(),
@@ -148,29 +156,19 @@ impl VaultSession {
             self.chats.meter.uses.clone(),
             self.chats.service.registry().talking_tools(),
         );
-        self.spawn(publisher.run(receivers.domain_events, ended));
-        self.spawn(Arc::clone(self).run_turn_end_loop(endings));
+        self.tasks.spawn(publisher.run(receivers.domain_events, ended));
+        self.tasks.spawn(Arc::clone(self).run_turn_end_loop(endings));
         let (state, watched) = watch::channel(HubState::Off);
         let VaultHub { link, inbox, outbox } = &self.hub;
         let (to_inbox, link) = (Arc::clone(inbox), Arc::clone(link));
-        self.spawn(inbox::run_receive_loop(to_inbox, link, receivers.hub_events, state));
-        self.spawn(inbox::run_inbox_loop(Arc::clone(inbox)));
-        self.spawn(outbox::run_delivery_loop(Arc::clone(outbox), watched, self.pace));
+        self.tasks.spawn(inbox::run_receive_loop(to_inbox, link, receivers.hub_events, state));
+        self.tasks.spawn(inbox::run_inbox_loop(Arc::clone(inbox)));
+        self.tasks.spawn(outbox::run_delivery_loop(Arc::clone(outbox), watched, time_scale));
     }
 
     /// Keeps the vault from being closed while a request works on it.
     pub(crate) fn guard(self: &Arc<Self>) -> SessionGuard {
         SessionGuard { session: Arc::clone(self), _token: self.tasks.token() }
-    }
-
-    /// Runs until it is done or the vault is closed, whichever is first.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn(task);
-    }
-
-    /// The result of `work`; `None` if the vault is closed before.
-    pub(crate) async fn while_open<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        self.tasks.until_cancelled(work).await
     }
 
     async fn resume_pending(self: &Arc<Self>, services: &AppServices) -> Result<(), UserError> {
@@ -201,19 +199,10 @@ impl VaultSession {
         }
     }
 
-    /// Makes a hub name this vault's, or says whose it is. The sample takes none.
-    pub(crate) async fn claim_hub_name(&self, data: &DataDir, name: &str) -> Result<(), UserError> {
-        if self.sample {
-            return Ok(());
-        }
-        let (data, home, name) = (data.clone(), self.data_folder.clone(), name.to_owned());
-        run_blocking(move || client_name::claim_name(&data, &home, &name)).await?
-    }
-
     /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.
     pub(crate) async fn close(&self) -> usize {
         self.tasks.cancel();
-        self.indexer.stop();
+        self.notes.indexer.stop();
         let left = self.tasks.join_within(SHUTDOWN_TIMEOUT).await;
         self.store.clone().close().await;
         self.feed.end_all_streams();

@@ -22,7 +22,7 @@ impl App {
     /// not behind a rename by hand, nor where earlier versions are not kept any more.
     pub async fn assistant_lines(&self, path: NotePath) -> Result<NoteAttribution, UserError> {
         let open = self.session().await?;
-        let vault = open.vault.clone();
+        let vault = open.notes.vault.clone();
         let note = run_blocking(move || vault.read(&path)).await??;
         let text = String::from_utf8_lossy(&note.bytes).into_owned();
         let marks = match note.bytes.len() {

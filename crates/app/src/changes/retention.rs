@@ -62,7 +62,7 @@ impl App {
     /// messages; pending and running changes and open questions keep their contents.
     pub async fn delete_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
         let open = self.session().await?;
-        let deleted = open.while_open(open.retention.purge_history(age)).await;
+        let deleted = open.tasks.until_cancelled(open.retention.purge_history(age)).await;
         deleted.unwrap_or_else(|| {
             Err(UserError::other(
                 "The vault was closed before this finished. Part of the history is deleted. Delete \

@@ -47,7 +47,7 @@ impl App {
         let (open, progress) = (self.session().await?, Progress::default());
         let work = write(&open.store, export, &progress);
         let work = self.services().jobs.run(JobKind::Exporting, &progress, work);
-        let written = open.while_open(work).await;
+        let written = open.tasks.until_cancelled(work).await;
         written.unwrap_or_else(|| {
             Err(UserError::other("The vault was closed meanwhile. Open it and export again."))
         })

@@ -165,7 +165,7 @@ async fn run_one_shot(
     // Another file may take the path of a note as soon as the note was read.
     let at = now();
     let note = match question.note {
-        Some(note) => Some(open_note(app, &open.vault, note).await?),
+        Some(note) => Some(open_note(app, &open.notes.vault, note).await?),
         None => None,
     };
     let conversation: ConversationId = crate::support::clock::new_id();

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use llm::hub_description::{DescriptionAnswer, describe};
 use protocol::{ErrorCode, UserError};
+use store::Store;
 
 use crate::App;
+use crate::app::services::AppServices;
 use crate::models::model_info;
 use crate::models::spending::{self, SpendingGate};
-use crate::vault_session::VaultSession;
 
 impl App {
     /// A description of the open vault for a hub, from the user's text on how the notes are
@@ -23,8 +24,8 @@ impl App {
         }
         let stopped = self.description_task().restart();
         let open = self.session().await?;
-        let written = stopped.run_until_cancelled(self.describe(&open, organisation));
-        open.while_open(written).await.flatten().transpose()
+        let written = stopped.run_until_cancelled(self.describe(&open.store, organisation));
+        open.tasks.until_cancelled(written).await.flatten().transpose()
     }
 
     /// Stops writing it: the request is dropped at once.
@@ -32,25 +33,22 @@ impl App {
         self.description_task().restart();
     }
 
-    async fn describe(
-        &self,
-        session: &VaultSession,
-        organisation: &str,
-    ) -> Result<String, UserError> {
-        session.config.reload_if_changed().await;
-        let settings = session.config.get();
-        let chosen = self.services().model_selector.selected().await;
+    async fn describe(&self, store: &Store, organisation: &str) -> Result<String, UserError> {
+        let AppServices { config, model_selector, .. } = self.services();
+        config.reload_if_changed().await;
+        let settings = config.get();
+        let chosen = model_selector.selected().await;
         if !chosen.status.has_model {
             return Err(UserError::other(
                 "No model is connected, so the description can’t be drafted. Connect one in \
                  Settings.",
             ));
         }
-        session.config.ensure_models_allowed()?;
-        let config = session.config.clone();
+        config.ensure_models_allowed()?;
+        let config = config.clone();
         let provider = chosen.gated(|provider| Arc::new(SpendingGate { provider, config }))?;
         let by = model_info::compaction_model_for(&settings, &chosen, provider).await;
-        if !spending::has_month_budget(&session.store, &settings.spending, by.price).await? {
+        if !spending::has_month_budget(store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,
                 "You’ve reached your monthly limit, so nothing was sent. Raise it in Settings > \
@@ -58,7 +56,7 @@ impl App {
             ));
         }
         let DescriptionAnswer { text, usage: asked } = describe(&by, organisation).await?;
-        session.store.record_standalone_usage(&asked).await?;
+        store.record_standalone_usage(&asked).await?;
         text.ok_or_else(|| {
             UserError::other(
                 "The model didn’t return a usable description. Try again, or choose another \

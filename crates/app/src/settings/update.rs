@@ -126,7 +126,7 @@ impl App {
             && link.is_some()
             && let Some(open) = self.open_session().await
         {
-            open.claim_hub_name(&services.data, &after.hub.name).await?;
+            open.home.claim_hub_name(&services.data, &after.hub.name).await?;
         }
         let (config, before) = (services.config.clone(), before.clone());
         let saved = run_blocking(move || config.change(&before, &after)).await?;
@@ -140,9 +140,9 @@ impl App {
         if let Some(open) = self.open_session().await {
             let rules = services.config.private_rules();
             open.model_privacy.privacy_guard.set_rules(rules.clone());
-            config::apply_read_settings(&open.vault, &services.config.get());
+            config::apply_read_settings(&open.notes.vault, &services.config.get());
             // Other notes may be seen: the index looks again.
-            open.indexer.set_rules(rules);
+            open.notes.indexer.set_rules(rules);
             self.reconnect_hub(&open, before).await;
         }
         let (settings, trouble) = (services.config.get(), services.config.problem());
@@ -157,8 +157,8 @@ impl App {
             return;
         }
         let AppServices { config, data, keyring, .. } = services;
-        let link =
-            connection::vault_link_config(&open.vault, &open.data_folder, config, data).await;
+        let (vault, home) = (&open.notes.vault, &open.home.data_folder);
+        let link = connection::vault_link_config(vault, home, config, data).await;
         if config.get().hub == *before {
             return;
         }
@@ -178,7 +178,7 @@ impl App {
         if wanted == before {
             return Ok(wanted.to_vec());
         }
-        let vault = self.open_session().await.map(|open| open.vault.clone());
+        let vault = self.open_session().await.map(|open| open.notes.vault.clone());
         let (wanted, before) = (wanted.to_vec(), before.to_vec());
         let judged =
             run_blocking(move || vault::validate_extra_roots(&wanted, &before, vault.as_ref()));

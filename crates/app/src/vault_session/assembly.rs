@@ -12,7 +12,7 @@ use tokio::sync::{Notify, mpsc};
 use tools::catalog::{ToolDeps, catalog};
 use vault::Vault;
 
-use super::VaultSession;
+use super::{VaultHome, VaultSession};
 use crate::adapters::active_note::TurnEnvironment;
 use crate::adapters::archive::StoreArchive;
 use crate::adapters::changes::VaultChanges;
@@ -47,8 +47,8 @@ use crate::workspace::vault_registry::VaultDataDir;
 impl VaultSession {
     /// Wires the parts of a session together; nothing runs yet.
     pub(super) fn assemble(
-        vault: Vault,
-        indexing: Indexer,
+        vault: &Vault,
+        indexer: &Indexer,
         recent: RecentNotes,
         store: Store,
         (home, lock): (VaultDataDir, Arc<VaultLock>),
@@ -57,23 +57,23 @@ impl VaultSession {
         let tasks = TaskGroup::keeping(Arc::clone(&lock));
         let (handle, hub_events) = start_hub(&tasks, services.pace);
         let outbox_ready: Arc<Notify> = Arc::default();
-        let guard = PrivacyGuard::new(&vault, &indexing.index, services.config.private_rules());
+        let guard = PrivacyGuard::new(vault, &indexer.index, services.config.private_rules());
         let (domain_events, event_receiver) = DomainEvents::channel();
         let changes = NoteChanges::new(
             vault.clone(),
             store.clone(),
-            indexing.clone(),
+            indexer.clone(),
             domain_events.clone(),
             services.jobs.clone(),
             services.pace,
         );
         let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
-        let retention = ChangeRetention::new(store.clone(), indexing.clone(), jobs, feed);
-        let notes = notes(&vault, &indexing, recent, home.id.clone(), &tasks, services);
+        let retention = ChangeRetention::new(store.clone(), indexer.clone(), jobs, feed);
+        let notes = notes(vault, indexer, recent, home.id.clone(), &tasks, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
-        let context = turn_context(&vault, &store, &guard, services);
+        let context = turn_context(vault, &store, &guard, services);
         let chats = Arc::new(chats(service, context, domain_events, &tasks, services));
-        let hub = vault_hub(handle, &vault, &chats, &guard, outbox_ready, &tasks);
+        let hub = vault_hub(handle, vault, &chats, &guard, outbox_ready, &tasks);
         let model_privacy = ModelPrivacy {
             store: store.clone(),
             config: services.config.clone(),
@@ -81,23 +81,21 @@ impl VaultSession {
             model_selector: services.model_selector.clone(),
         };
         let open = Self {
-            sample: vault.folder() == services.data.sample(),
-            vault,
-            indexer: indexing,
-            model_privacy,
+            home: VaultHome {
+                is_sample: vault.folder() == services.data.sample(),
+                id: home.id,
+                data_folder: home.dir,
+                _lock: lock,
+            },
             store,
-            config: services.config.clone(),
-            chats,
-            feed: services.feed.clone(),
-            hub,
+            notes: Arc::new(notes),
+            model_privacy,
             changes: Arc::new(changes),
             retention: Arc::new(retention),
-            notes: Arc::new(notes),
-            pace: services.pace,
-            id: home.id,
-            data_folder: home.dir,
+            chats,
+            hub,
+            feed: services.feed.clone(),
             tasks,
-            _lock: lock,
         };
         Ok((Arc::new(open), SessionReceivers { domain_events: event_receiver, hub_events }))
     }

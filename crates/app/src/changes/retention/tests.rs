@@ -87,7 +87,7 @@ async fn old_history_is_purged_automatically_and_repeatedly() {
     stage.changed("old", edit("1\n", "2\n"), today - 91 * DAY_MS).await;
     stage.changed("young", edit("2\n", "3\n"), today - 89 * DAY_MS).await;
     let often = RetentionSchedule { days: 90, bytes: 0, interval: Duration::from_millis(1) };
-    stage.open.spawn(Arc::clone(&stage.open.retention).run_schedule(often));
+    stage.open.tasks.spawn(Arc::clone(&stage.open.retention).run_schedule(often));
     stage.over.wait_for(|times| *times == 1).await.expect("it is told");
     assert!(stage.is_purged("old").await);
     assert!(!stage.is_purged("young").await);
