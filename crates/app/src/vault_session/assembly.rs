@@ -1,14 +1,15 @@
-//! The parts of an open vault, and how they know each other.
+//! Opens a vault: joins its parts, and starts their tasks.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use hub::{HubEvent, HubHandle, LinkTiming};
 use llm::TimeScale;
 use llm::service::{LlmService, ServiceParts};
 use llm::tool_api::registry::ToolRegistry;
-use protocol::{UserError, VaultId};
+use protocol::{AppEvent, HubState, OpenTurn, TurnEnding, TurnStatus, UserError, VaultId};
 use store::Store;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tools::catalog::{ToolDeps, catalog};
 use vault::Vault;
 
@@ -25,28 +26,94 @@ use crate::changes::{ChangeRetention, NoteChanges};
 use crate::chat::Chats;
 use crate::chat::context::TurnContextBuilder;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
+use crate::events::publisher::EventPublisher;
 use crate::hub::VaultHub;
-use crate::hub::connection::HubLink;
-use crate::hub::inbox::{HubInbox, StalledMessages};
-use crate::hub::outbox::HubOutbox;
+use crate::hub::connection::{self, HubLink};
+use crate::hub::inbox::{self, HubInbox, StalledMessages};
+use crate::hub::outbox::{self, HubOutbox};
 use crate::models::context_use::ContextMeter;
 use crate::models::model_privacy::ModelPrivacy;
 use crate::models::permissions::RegisteredTool;
 use crate::notes::Notes;
 use crate::notes::folder_status::FolderStatus;
+use crate::notes::index_loop::IndexLoop;
 use crate::notes::indexer::Indexer;
 use crate::notes::recent::RecentNotes;
 use crate::notes::sent_note::SentNotes;
 use crate::notes::viewer::NoteViewer;
+use crate::notes::watcher::NoteWatcher;
 use crate::privacy::PrivacyGuard;
-use crate::settings::config::Config;
+use crate::settings::config::{self, Config};
+use crate::settings::run_mode::RunMode;
 use crate::support::task_group::TaskGroup;
+use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
 use crate::workspace::vault_lock::VaultLock;
-use crate::workspace::vault_registry::VaultDataDir;
+use crate::workspace::vault_registry::{VaultDataDir, copy_warning};
+use crate::workspace::{crash_recovery, open_database, single_instance};
 
 impl VaultSession {
+    /// Opens the folder, puts right what was cut, and lets queued work go on. The problems are
+    /// things the user should hear of; they do not keep the vault closed.
+    pub(crate) async fn open(
+        folder: &Path,
+        services: &AppServices,
+    ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
+        let LockedVault { vault, home, lock } =
+            open_and_lock(folder, &services.data, services.run_mode).await?;
+        let dir = home.dir.clone();
+        config::apply_read_settings(&vault, &services.config.get());
+        let indexing =
+            Indexer::new(&vault, services.config.private_rules(), &services.data.index_dir(&dir));
+        let recent = RecentNotes::load(&dir);
+        let (store, emptied) = open_database::open_database(&vault, &dir).await?;
+        let mut problems: Vec<UserError> =
+            copy_warning(folder, &home).into_iter().chain(emptied).collect();
+        problems.extend(
+            crash_recovery::recover(&vault, &store, &services.config.get(), services.run_mode)
+                .await?,
+        );
+        let link = match services.run_mode {
+            RunMode::Stay | RunMode::Serve => {
+                connection::vault_link_config(&vault, &dir, &services.config, &services.data).await
+            }
+            RunMode::Ask | RunMode::AskAndWrite => Ok(None),
+        };
+        let link = link.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        services.active_note.clear();
+        let home = (home, lock);
+        let (open, receivers) = Self::assemble(&vault, &indexing, recent, store, home, services)?;
+        if services.run_mode.is_long_running() {
+            // Before anybody listens to the hub: what comes in now must not be begun twice.
+            problems.extend(open.resume_pending(services).await.err());
+            open.tasks.spawn(Arc::clone(&open.retention).run_loop());
+            open.tasks.spawn(Arc::clone(&open.chats).run_conversations_loop());
+            open.tasks.spawn(Arc::clone(&open.chats).run_titles_loop(services.pace));
+        }
+        // For one question too: a note that becomes private meanwhile is not told from the index.
+        let (notes, changes) = (Arc::clone(&open.notes), Arc::clone(&open.changes));
+        let watcher = NoteWatcher { notes, changes, tasks: open.tasks.clone() };
+        open.tasks.spawn(Arc::new(watcher).run());
+        if let Some(second_start) = services.second_start.get() {
+            open.tasks.spawn(single_instance::serve_notifications(dir, Arc::clone(second_start)));
+        }
+        let for_window = services.second_start.get().is_some();
+        let index_loop = IndexLoop {
+            indexer: open.notes.indexer.clone(),
+            status: Arc::clone(&open.notes.folder),
+            feed: open.feed.clone(),
+            tasks: open.tasks.clone(),
+        };
+        open.tasks.spawn(Arc::new(index_loop).run(for_window, services.pace));
+        open.spawn_tasks(receivers, services.pace);
+        open.hub.link.connect(link, &services.data, &services.keyring);
+        Ok((open, problems))
+    }
+
     /// Wires the parts of a session together; nothing runs yet.
-    pub(super) fn assemble(
+    fn assemble(
         vault: &Vault,
         indexer: &Indexer,
         recent: RecentNotes,
@@ -98,6 +165,53 @@ impl VaultSession {
             tasks,
         };
         Ok((Arc::new(open), SessionReceivers { domain_events: event_receiver, hub_events }))
+    }
+
+    async fn resume_pending(&self, services: &AppServices) -> Result<(), UserError> {
+        // Before any hub message is read.
+        let (config, data) = (&services.config, &services.data);
+        let assigned = connection::assign_to_configured_hub(&self.store, config, data).await;
+        let resumed = inbox::resume_unfinished(&self.hub.inbox).await;
+        for turn in self.store.open_turns().await? {
+            self.chats.service.wake(&turn.conversation);
+        }
+        assigned.and(resumed)
+    }
+
+    fn spawn_tasks(&self, receivers: SessionReceivers, time_scale: TimeScale) {
+        let (ended, endings) = mpsc::unbounded_channel();
+        let publisher = EventPublisher::new(
+            self.store.clone(),
+            self.feed.clone(),
+            self.chats.meter.uses.clone(),
+            self.chats.service.registry().talking_tools(),
+        );
+        self.tasks.spawn(publisher.run(receivers.domain_events, ended));
+        let (hub, chats) = (&self.hub, Arc::clone(&self.chats));
+        self.tasks.spawn(run_turn_end_loop(chats, Arc::clone(&hub.inbox), endings));
+        let (state, watched) = watch::channel(HubState::Off);
+        let (to_inbox, link) = (Arc::clone(&hub.inbox), Arc::clone(&hub.link));
+        self.tasks.spawn(inbox::run_receive_loop(to_inbox, link, receivers.hub_events, state));
+        self.tasks.spawn(inbox::run_inbox_loop(Arc::clone(&hub.inbox)));
+        self.tasks.spawn(outbox::run_delivery_loop(Arc::clone(&hub.outbox), watched, time_scale));
+    }
+}
+
+async fn run_turn_end_loop(
+    chats: Arc<Chats>,
+    inbox: Arc<HubInbox>,
+    mut endings: mpsc::UnboundedReceiver<(OpenTurn, TurnEnding)>,
+) {
+    while let Some((turn, ending)) = endings.recv().await {
+        chats.titles_due.notify_one();
+        // At a limit its message may be finished or not: the inbox knows.
+        let may_have_failed = matches!(ending.status, TurnStatus::Failed | TurnStatus::Limit);
+        if may_have_failed && turn.origin.is_hub() {
+            let why = ending.error.unwrap_or_else(|| UserError::other("Something went wrong."));
+            if let Err(error) = inbox::turn_failed(&inbox, &turn, &why).await {
+                inbox.feed.publish(AppEvent::Problem { error });
+            }
+        }
     }
 }
 
@@ -302,7 +416,7 @@ fn registered_tools(registry: &ToolRegistry) -> Vec<RegisteredTool> {
 }
 
 /// The channels that an open vault listens to.
-pub(super) struct SessionReceivers {
-    pub(super) domain_events: mpsc::UnboundedReceiver<DomainEvent>,
-    pub(super) hub_events: mpsc::Receiver<HubEvent>,
+struct SessionReceivers {
+    domain_events: mpsc::UnboundedReceiver<DomainEvent>,
+    hub_events: mpsc::Receiver<HubEvent>,
 }
