@@ -64,6 +64,8 @@ struct AppInner {
     /// Whether the window has the focus, and the conversation that it shows.
     window_focus: watch::Sender<WindowFocus>,
     description_task: DescriptionTask,
+    /// Notified when the user is not to be asked to unlock the keyring any more.
+    unlocking: Notify,
     tasks: TaskGroup,
 }
 
@@ -112,7 +114,6 @@ impl App {
         let services = AppServices {
             data,
             keyring,
-            unlocking: Notify::new(),
             config,
             feed,
             active_note,
@@ -130,6 +131,7 @@ impl App {
             opening: watch::Sender::new(false),
             window_focus: watch::Sender::default(),
             description_task: DescriptionTask::default(),
+            unlocking: Notify::new(),
             tasks: TaskGroup::new(),
         };
         let app = Self { inner: Arc::new(inner), scope: VaultScope::Any };
@@ -297,6 +299,11 @@ impl App {
 
     pub(crate) fn description_task(&self) -> &DescriptionTask {
         &self.inner.description_task
+    }
+
+    /// Notified when the user is not to be asked to unlock the keyring any more.
+    pub(crate) fn unlocking(&self) -> &Notify {
+        &self.inner.unlocking
     }
 
     /// The services that every vault shares.

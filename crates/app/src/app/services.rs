@@ -18,8 +18,6 @@ use crate::workspace::data_dir::DataDir;
 pub(crate) struct AppServices {
     pub(crate) data: DataDir,
     pub(crate) keyring: Keyring,
-    /// Notified when the user is not to be asked to unlock it any more.
-    pub(crate) unlocking: Notify,
     pub(crate) config: Config,
     pub(crate) feed: Feed,
     pub(crate) active_note: ActiveNoteState,

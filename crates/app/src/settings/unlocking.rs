@@ -5,7 +5,6 @@ use protocol::request::{KeyStorage, Unlocking};
 use secrecy::SecretString;
 
 use crate::App;
-use crate::app::services::AppServices;
 use crate::settings::secrets;
 use crate::settings::secrets::Secret;
 
@@ -24,7 +23,7 @@ impl App {
 
     /// Withdraws the question that [`App::unlock_keyring`] has the keyring ask, if there is one.
     pub fn stop_unlocking(&self) {
-        self.services().unlocking.notify_waiters();
+        self.unlocking().notify_waiters();
     }
 
     /// Before a secret is stored in the keyring or removed from it, the keyring is unlocked. What comes of
@@ -49,8 +48,7 @@ impl App {
     }
 
     async fn ask_to_unlock(&self) -> Unlocking {
-        let AppServices { keyring, unlocking, .. } = self.services();
-        let outcome = keyring.unlock(unlocking.notified()).await;
+        let outcome = self.services().keyring.unlock(self.unlocking().notified()).await;
         tracing::debug!(?outcome, "the keyring was asked to be unlocked");
         outcome
     }
