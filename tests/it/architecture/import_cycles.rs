@@ -11,10 +11,6 @@ use super::{assert_none, root};
 /// The number of files that one cycle may have.
 const MAX_CYCLE_FILES: usize = 3;
 
-/// The cycles that are still larger: a crate, and the sizes of its cycles in descending order. Nothing here may
-/// grow. Whoever makes a cycle smaller lowers its number, down to an empty list.
-const REMAINING_CYCLES: &[(&str, &[usize])] = &[];
-
 /// The number of re-exports that are followed one after another; one may name itself.
 const MAX_REEXPORTS: usize = 8;
 
@@ -292,18 +288,13 @@ fn large_cycles<'a>(files: &CrateFiles<'a>) -> Vec<Vec<&'a Path>> {
     large
 }
 
-/// Complains about cycles of a crate that are larger than allowed, and where more is allowed than there is.
-fn complaints(name: &str, cycles: &[Vec<&Path>], allowed: &[usize]) -> Vec<String> {
-    let complaint = |at: usize| {
-        let files = cycles.get(at).map_or(&[][..], Vec::as_slice);
-        let (count, limit) = (files.len(), allowed.get(at).copied());
-        let fall = limit.filter(|limit| count < *limit);
-        let fall = fall.map(|it| format!("REMAINING_CYCLES: lower {it} of `{name}` to {count}"));
-        let files: String = files.iter().map(|path| format!("\n    {}", path.display())).collect();
-        let rise = || format!("`{name}` has a cycle of imports between {count} files:{files}");
-        fall.or_else(|| (count > limit.unwrap_or(MAX_CYCLE_FILES)).then(rise))
+/// Names the files of each cycle.
+fn complaints(name: &str, cycles: &[Vec<&Path>]) -> Vec<String> {
+    let complaint = |files: &Vec<&Path>| {
+        let paths: String = files.iter().map(|path| format!("\n    {}", path.display())).collect();
+        format!("`{name}` has a cycle of imports between {} files:{paths}", files.len())
     };
-    (0..cycles.len().max(allowed.len())).filter_map(complaint).collect()
+    cycles.iter().map(complaint).collect()
 }
 
 #[test]
@@ -312,21 +303,15 @@ fn no_cycle_of_imports_has_more_than_three_files() {
     let crates = files_by_crate(&files);
     let imports: usize = crates.values().flat_map(imported_files).map(|it| it.len()).sum();
     assert!(imports > 1_000, "only {imports} imports between files were found");
-    let mut allowed: BTreeMap<&str, &[usize]> = REMAINING_CYCLES.iter().copied().collect();
-    let mut found = Vec::new();
-    for (name, files) in &crates {
-        let allowed = allowed.remove(name).unwrap_or_default();
-        found.extend(complaints(name, &large_cycles(files), allowed));
-    }
-    found.extend(allowed.keys().map(|name| format!("REMAINING_CYCLES: `{name}` is no crate")));
-    assert_none(&found);
+    let found = crates.iter().flat_map(|(name, files)| complaints(name, &large_cycles(files)));
+    assert_none(&found.collect::<Vec<_>>());
 }
 
-/// What the rule says about a crate of these files in `src` that has an entry in the list.
-fn complaints_about(files: &[(&str, &str)], allowed: &[usize]) -> Vec<String> {
+/// The complaints about a crate of these files in `src`.
+fn complaints_about(files: &[(&str, &str)]) -> Vec<String> {
     let path = |name: &str| PathBuf::from(format!("crates/sample/src/{name}"));
     let files: Vec<_> = files.iter().map(|(name, text)| (path(name), (*text).into())).collect();
-    complaints("sample", &large_cycles(&files_by_crate(&files)["sample"]), allowed)
+    complaints("sample", &large_cycles(&files_by_crate(&files)["sample"]))
 }
 
 /// Four files, each importing the next in its own way; the last one has this text.
@@ -343,16 +328,11 @@ fn chain(last: &str) -> [(&'static str, &str); 5] {
 #[test]
 fn a_cycle_of_four_files_is_complained_about_and_one_of_three_is_not() {
     let four = chain("use crate::a::First::*;");
-    let complaints = complaints_about(&four, &[]);
+    let complaints = complaints_about(&four);
     assert_eq!(complaints.len(), 1, "{complaints:?}");
     assert!(complaints[0].contains("4 files:\n    crates/sample/src/a.rs\n"), "{complaints:?}");
     let three = chain("use crate::b::{self};");
-    assert!(complaints_about(&three, &[]).is_empty());
-    // The list allows what there is, no less and no more.
-    assert!(complaints_about(&four, &[4]).is_empty());
-    for (files, allowed) in [(&four, &[5][..]), (&four, &[4, 4]), (&three, &[4])] {
-        assert_eq!(complaints_about(files, allowed).len(), 1, "{allowed:?}");
-    }
+    assert!(complaints_about(&three).is_empty());
 }
 
 #[test]
@@ -366,9 +346,9 @@ fn a_name_is_imported_from_where_it_is_declared() {
             ("kind.rs", last),
         ]
     };
-    assert!(complaints_about(&files("use crate::One;"), &[]).is_empty());
+    assert!(complaints_about(&files("use crate::One;")).is_empty());
     for of_hub in ["use crate::hub::Third;", "use crate::hub::*;"] {
-        assert_eq!(complaints_about(&files(of_hub), &[]).len(), 1, "{of_hub}");
+        assert_eq!(complaints_about(&files(of_hub)).len(), 1, "{of_hub}");
     }
 }
 
@@ -382,11 +362,11 @@ fn tests_comments_and_strings_import_nothing() {
         "const TEXT: &str = \"\\\"crate::a::First\";",
         "pub(in crate::a) struct Kind; use crate::Own;",
     ] {
-        assert!(complaints_about(&chain(text), &[]).is_empty(), "{text}");
+        assert!(complaints_about(&chain(text)).is_empty(), "{text}");
     }
     let tests = ["d/tests.rs", "d/tests/one.rs", "d/tests/two.rs", "d/tests/three.rs"];
     let tests = tests.map(|name| (name, "use crate::d::tests::{one, two, three, Kind};"));
     let files = |last| [&chain(last)[..], &tests].concat();
-    assert!(complaints_about(&files("#[cfg(test)] mod tests;"), &[]).is_empty());
-    assert_eq!(complaints_about(&files("#[cfg(unix)] mod tests;"), &[]).len(), 1);
+    assert!(complaints_about(&files("#[cfg(test)] mod tests;")).is_empty());
+    assert_eq!(complaints_about(&files("#[cfg(unix)] mod tests;")).len(), 1);
 }
