@@ -178,8 +178,12 @@ fn slice(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }
 
-/// The entries of the outermost map.
+/// The entries of the outermost map, and of those that it merges with `<<`. Each visit takes from the budget, since
+/// merges of aliases in each other are more visits than any file has bytes.
 fn collect_top_level(node: &YamlNode, found: &mut Vec<NoteProperty>, budget: &mut MemoryBudget) {
+    if !budget.try_take(1) {
+        return;
+    }
     let YamlNodeKind::Map(pairs) = &node.kind else { return };
     for (key, value) in pairs {
         if is_merge_key(key) {

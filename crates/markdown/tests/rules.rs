@@ -259,6 +259,22 @@ fn what_a_note_shows_as_a_property_is_covered_by_the_rule_that_is_spelled_so() {
     }
 }
 
+/// Maps that merge the one before `times` times each, which makes `times` to the power of `depth` merges of `innermost`.
+fn nested_merges(depth: usize, times: usize, innermost: &str) -> String {
+    let map = |n: usize| {
+        let merged = vec![format!("*a{}", n - 1); times].join(",");
+        format!(", &a{n} {{<<: [{merged}]}}")
+    };
+    let maps: String = (1..=depth).map(map).collect();
+    format!("---\n<<: [&a0 {innermost}{maps}]\n---\n")
+}
+
+#[test]
+fn merged_maps_are_read_through_some_levels() {
+    assert!(covers("#private", nested_merges(3, 2, "{tags: private}").as_bytes()));
+    assert!(!covers("#private", nested_merges(3, 2, "{tags: public}").as_bytes()));
+}
+
 #[test]
 fn aliases_that_make_too_much_are_unclear_and_take_no_time() {
     let line = |n: usize| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(", "));
@@ -271,6 +287,7 @@ fn aliases_that_make_too_much_are_unclear_and_take_no_time() {
     assert!(covers("#private", format!("---\na0: &a0 [x]\n{deep}---\n").as_bytes()));
     let nested = format!("---\na: {}\n---\n", "[".repeat(50_000));
     assert!(covers("#private", nested.as_bytes()));
+    assert!(covers("#private", nested_merges(29, 9, "{}").as_bytes()));
     assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }
 

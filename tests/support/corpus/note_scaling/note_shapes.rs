@@ -74,6 +74,14 @@ pub const SHAPES: &[NoteShape] = &[
         let line = |n: usize| format!("a{}: &a{} [*a{n}, *a{n}, *a{n}]\n", n + 1, n + 1);
         frontmatter(&format!("a0: &a0 [x]\n{}", generate_to_size(size, line)))
     }),
+    single_note("yaml-merges", |size| {
+        // As deep as a file may be nested: three to the power of 28 merges.
+        let map = |n: usize| match n % 29 {
+            0 => format!("k{n}: &b0 {{}}\n"),
+            of => format!("k{n}: &b{of} {{<<: [*b{0}, *b{0}, *b{0}]}}\n", of - 1),
+        };
+        frontmatter(&format!("{}<<: *b28\n", generate_to_size(size, map)))
+    }),
     single_note("links", |size| repeat_to_size("[[Other]]\n", size)),
     single_note("links-spelled-variously", |size| {
         generate_to_size(size, |n| format!("[[Other {n}|o]] "))
