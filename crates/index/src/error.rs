@@ -54,3 +54,12 @@ pub enum CutReason {
     /// The deadline came before all notes were looked at.
     Time,
 }
+
+/// The beginning of a pattern, as an error quotes it.
+pub(crate) fn shorten_pattern(pattern: &str) -> String {
+    const SHOWN: usize = 200;
+    match pattern.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", pattern.get(..at).unwrap_or_default()),
+        None => pattern.to_owned(),
+    }
+}

@@ -9,8 +9,8 @@
 use std::fs;
 use std::time::Duration;
 
-use index::{SearchError, glob};
-use protocol::ChangeSet;
+use index::{GrepQuery, Index, SearchError, glob};
+use protocol::{ChangeSet, PrivateRules};
 use tempfile::TempDir;
 use vault::{Vault, VaultError};
 
@@ -82,4 +82,28 @@ fn a_glob_counts_what_it_does_not_return_and_refuses_folders_that_are_not_there(
     let outside = glob(&vault, &none, "*", Some("../out"), 2);
     assert!(matches!(outside, Err(SearchError::Vault(VaultError::Path(_)))), "{outside:?}");
     assert!(matches!(glob(&vault, &none, "[", None, 2), Err(SearchError::BadGlob { .. })));
+}
+
+#[test]
+fn a_glob_that_the_libraries_could_not_compile_is_refused() {
+    let (folder, vault) = vault(&[("a.md", "x"), ("b.md", "x")]);
+    let index = Index::new(&vault, PrivateRules::default(), &folder.path().join("cache"));
+    let none = ChangeSet::default();
+    let nested = |depth: usize| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+    for pattern in [nested(300), nested(100_000), "?".repeat(1_000_000), "{".repeat(17)] {
+        let listed = glob(&vault, &none, &pattern, None, 2);
+        assert!(matches!(listed, Err(SearchError::BadGlob { .. })), "{listed:?}");
+        let query = GrepQuery {
+            pattern: "x".to_owned(),
+            file_pattern: Some(pattern),
+            context_lines: 0,
+            max_results: 10,
+            max_per_note: 5,
+            case_sensitive: true,
+        };
+        let searched = index.search(&vault, &none, &query, Duration::from_secs(60));
+        assert!(matches!(searched, Err(SearchError::BadGlob { .. })), "{searched:?}");
+    }
+    let found = glob(&vault, &none, "{a,{b,c}}.md", None, 2).unwrap();
+    assert_eq!((found.entries.len(), found.total), (2, 2));
 }

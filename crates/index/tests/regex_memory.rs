@@ -149,6 +149,8 @@ fn measure(work: &str) {
     let memory = status("VmRSS:");
     match work {
         "control" => search_without_limit(length),
+        "long" => refuse_long_pattern(&indexes, &vault),
+        "long-control" => parse_long_pattern(),
         _ if is_several => search_at_once(&indexes, &vault, length),
         _ => indexes.iter().for_each(|index| search(index, &vault, length)),
     }
@@ -184,6 +186,23 @@ fn search_without_limit(length: usize) {
     assert!(!matcher.is_match(text.as_bytes()).expect("searched"));
 }
 
+/// As long a pattern as a model may send in a call.
+fn refuse_long_pattern(indexes: &[Index], vault: &Vault) {
+    let query = GrepQuery { pattern: r"\w".repeat(500_000), ..query(1) };
+    for index in indexes {
+        let found = index.search(vault, &ChangeSet::default(), &query, Duration::from_secs(60));
+        let Err(SearchError::BadPattern { why, .. }) = found else { panic!("{found:?}") };
+        assert_eq!(why, "it is longer than 8 KiB");
+    }
+}
+
+/// The control: a twentieth of it without the limit of its length; only the limit of the program refuses it, after it was parsed.
+fn parse_long_pattern() {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.multi_line(true).line_terminator(Some(b'\n')).size_limit(1 << 20);
+    assert!(builder.build(&r"\w".repeat(25_000)).is_err());
+}
+
 /// The peak of memory in bytes.
 fn measured(work: &str) -> u64 {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
@@ -215,6 +234,13 @@ fn a_search_on_all_threads_takes_the_memory_of_its_limits() {
     }
     let memory = measured("control");
     assert!(memory > most, "the control: {} of {} MiB", memory >> 20, most >> 20);
+}
+
+#[test]
+fn a_pattern_that_is_too_long_is_refused_before_it_takes_memory() {
+    let (memory, control) = (measured("long"), measured("long-control"));
+    assert!(memory < OTHER_BYTES, "{} MiB", memory >> 20);
+    assert!(control > 2 * OTHER_BYTES, "the control: {} MiB", control >> 20);
 }
 
 #[test]

@@ -2,12 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use protocol::{ChangeAction, ChangeSet, NotePath, Timestamp};
 use vault::{EntryKind, Listing, Unlisted, Vault, VaultEntry, VaultError};
 
 use crate::links::fold_name;
-use crate::{SearchError, clock};
+use crate::{SearchError, clock, error::shorten_pattern};
+
+/// The largest file pattern, in bytes.
+const MAX_PATTERN_BYTES: usize = 1_000;
+
+/// How deep the braces of a file pattern may be nested. The libraries end the process over some hundreds.
+const MAX_BRACE_DEPTH: usize = 16;
 
 /// Entries that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,16 +73,38 @@ pub(crate) fn path_filter(
     })
 }
 
-fn glob_matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
+/// The matcher of a pattern within the limits. A set of one, because only a set tells when it cannot be built;
+/// `Glob::compile_matcher` panics.
+fn glob_matcher(pattern: &str) -> Result<GlobSet, SearchError> {
+    let bad = |why: String| SearchError::BadGlob { pattern: shorten_pattern(pattern), why };
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return Err(bad("it is longer than 1,000 bytes".to_owned()));
+    }
+    if brace_depth(pattern) > MAX_BRACE_DEPTH {
+        return Err(bad("its braces are nested more than 16 deep".to_owned()));
+    }
     let glob = GlobBuilder::new(&fold_name(pattern.trim_start_matches("./")))
         .case_insensitive(true)
         .literal_separator(true)
         .build()
-        .map_err(|error| SearchError::BadGlob {
-            pattern: pattern.to_owned(),
-            why: error.kind().to_string(),
-        })?;
-    Ok(glob.compile_matcher())
+        .map_err(|error| bad(error.kind().to_string()))?;
+    let mut set = GlobSetBuilder::new();
+    set.add(glob);
+    set.build().map_err(|error| bad(error.kind().to_string()))
+}
+
+/// The deepest nesting of braces, those in brackets and behind a backslash included.
+fn brace_depth(pattern: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for sign in pattern.chars() {
+        match sign {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// The folder as a prefix of folded paths.

@@ -11,7 +11,12 @@ use regex_syntax::hir::Look;
 
 use super::query::GrepQuery;
 use crate::SearchError;
+use crate::error::shorten_pattern;
 use crate::snapshot::is_binary;
+
+/// The longest pattern, in bytes. A class such as `\w` takes up to 13 KB while it is parsed, before the program has a
+/// size.
+const MAX_PATTERN_BYTES: usize = 8 << 10;
 
 /// How large the program of a pattern may be, in bytes. It is what a letter of a note may cost.
 const MAX_REGEX_BYTES: usize = 1 << 20;
@@ -68,6 +73,14 @@ impl MatchedLines {
 impl LineMatcher {
     /// Of the query's pattern, with ripgrep's meaning.
     pub(super) fn from_query(query: &GrepQuery) -> Result<Self, SearchError> {
+        let bad = |why: String| SearchError::BadPattern {
+            pattern: shorten_pattern(&query.pattern),
+            why,
+            literal: shorten_pattern(&regex::escape(&query.pattern)),
+        };
+        if query.pattern.len() > MAX_PATTERN_BYTES {
+            return Err(bad("it is longer than 8 KiB".to_owned()));
+        }
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(!query.case_sensitive)
             .multi_line(true)
@@ -75,11 +88,7 @@ impl LineMatcher {
             .size_limit(MAX_REGEX_BYTES)
             .dfa_size_limit(MAX_DFA_CACHE_BYTES)
             .build(&query.pattern)
-            .map_err(|error| SearchError::BadPattern {
-                pattern: shorten_pattern(&query.pattern),
-                why: last_line(&error.to_string()),
-                literal: shorten_pattern(&regex::escape(&query.pattern)),
-            })?;
+            .map_err(|error| bad(last_line(&error.to_string())))?;
         let parsed = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&query.pattern);
         let is_about_ends = parsed.is_ok_and(|parsed| {
             let looks = parsed.properties().look_set();
@@ -208,15 +217,6 @@ fn line_span(found: &SinkMatch<'_>) -> Range<usize> {
 
 fn new_searcher(line_numbers: bool, binary: BinaryDetection) -> Searcher {
     SearcherBuilder::new().line_number(line_numbers).binary_detection(binary).build()
-}
-
-/// A pattern as an error quotes it.
-fn shorten_pattern(pattern: &str) -> String {
-    const SHOWN: usize = 200;
-    match pattern.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", pattern.get(..at).unwrap_or_default()),
-        None => pattern.to_owned(),
-    }
 }
 
 /// The parser draws the place on several lines; the reason is on the last.
