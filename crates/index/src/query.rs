@@ -7,6 +7,9 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::fulltext::tokenizer::{WordToken, WordTokens, fold_into, folded};
 
+/// Only so many bytes at the beginning of a query are read; a longer one is no question.
+const MAX_QUERY_BYTES: usize = 8 << 10;
+
 /// At most this many words and phrases of a query count, and as many exclusions; more only blur it.
 const MAX_TERMS: usize = 16;
 
@@ -58,7 +61,7 @@ impl ParsedQuery {
     /// Takes a query apart; `None` when it names nothing to find.
     pub fn parse(query: &str) -> Option<Self> {
         let (mut plain, mut phrases, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
-        let mut rest = query;
+        let mut rest = query.get(..query.floor_char_boundary(MAX_QUERY_BYTES)).unwrap_or(query);
         while let Some(piece) = next_piece(&mut rest) {
             match piece {
                 QueryPiece::Plain(text) => plain.extend(word_patterns(text)),

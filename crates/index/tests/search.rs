@@ -473,3 +473,11 @@ fn every_script_is_found_without_its_diacritics_and_signs_wherever_they_stand() 
     }
     assert_eq!(order(&ranked(&[("a.md", "計書")], "計画")), [""; 0]);
 }
+
+#[test]
+fn only_the_beginning_of_a_long_query_is_read() {
+    let query = format!("milk {}", "„a ".repeat(300_000));
+    let started = std::time::Instant::now();
+    assert_eq!(order(&ranked(&[("a.md", "milk"), ("b.md", "x")], &query)), ["a.md"]);
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
