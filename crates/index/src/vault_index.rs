@@ -5,21 +5,31 @@
 //! in no file of it; when a rule starts to apply, their text is purged.
 #![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
 
+mod changed_files;
+mod owner;
+mod owner_handle;
+mod permits;
+mod published;
 mod rebuild;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use protocol::{NotePath, PrivateRules};
 use thiserror::Error;
 use vault::{Fingerprint, TextPrivacy, Vault, VaultError};
 
-use crate::fulltext::FulltextError;
+use self::owner::{IndexCommand, ReadyWaiter};
+use self::owner_handle::OwnerHandle;
+use self::permits::SnapshotPermit;
+pub use self::published::Coverage;
+use self::published::ViewReader;
 use crate::fulltext::state::discard_fulltext;
+use crate::fulltext::{FulltextError, FulltextIndex};
 use crate::view::whole_view::WholeViewCache;
 use crate::view::{FileScanner, IndexView, save_delta};
 
@@ -49,21 +59,13 @@ pub enum IndexError {
     },
 }
 
-/// How much of the vault the index holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Coverage {
-    /// Files that were looked at.
-    pub done: usize,
-    /// Files there are, as far as is known.
-    pub all: usize,
-    /// Whether searches use it.
-    pub is_ready: bool,
-}
-
 /// The number of files that are looked at again at a time, because they were looked at too soon.
 const RESCAN_BATCH: usize = 64;
 
 /// Cheap to clone; all clones are the same index. Its methods block on the disk.
+///
+/// Its state belongs to a thread, which ends with the last clone. A method that changes the index returns when that is
+/// done; a search takes the newest view and waits for no change.
 #[derive(Debug, Clone)]
 pub struct Index {
     inner: Arc<IndexState>,
@@ -82,22 +84,10 @@ enum IndexAudience {
 struct IndexState {
     vault: Vault,
     dir: PathBuf,
-    rules: RwLock<PrivateRules>,
-    view: RwLock<Option<Arc<IndexView>>>,
-    /// The notes that were refreshed since the survey began that is to become the view.
-    refreshed_since: Mutex<Option<BTreeSet<NotePath>>>,
-    coverage: Mutex<Coverage>,
-    /// Notified when it stands.
-    ready: Condvar,
-    /// The view that is on disk.
-    saved_view: Mutex<Option<Arc<IndexView>>>,
-    /// Held while files are looked at because they changed.
-    refreshing: Mutex<()>,
-    /// Held by who is the next to do so: in many parts nobody comes again before him.
-    refresh_turn: Mutex<()>,
-    /// Held by who makes a new view.
-    catching_up: Mutex<()>,
-    /// Held while the ranking is written or discarded; taken before `refreshing`.
+    /// The newest view; everything else that changes belongs to the owner.
+    reader: ViewReader,
+    owner: OwnerHandle,
+    /// Held while the ranking is written or discarded.
     fulltext_lock: Mutex<()>,
     /// How many wait for the ranking to be left alone.
     fulltext_waiters: AtomicUsize,
@@ -110,18 +100,13 @@ impl Index {
     /// is read yet.
     #[must_use]
     pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let vault = vault.unfiltered();
+        let (owner, reader) = OwnerHandle::spawn(vault.clone(), rules);
         let inner = IndexState {
-            vault: vault.unfiltered(),
+            vault,
             dir: dir.to_owned(),
-            rules: RwLock::new(rules),
-            view: RwLock::default(),
-            refreshed_since: Mutex::default(),
-            coverage: Mutex::default(),
-            ready: Condvar::new(),
-            saved_view: Mutex::default(),
-            refreshing: Mutex::default(),
-            refresh_turn: Mutex::default(),
-            catching_up: Mutex::default(),
+            reader,
+            owner,
             fulltext_lock: Mutex::default(),
             fulltext_waiters: AtomicUsize::default(),
             search_locks: Default::default(),
@@ -134,39 +119,19 @@ impl Index {
     /// is set; the index then is as it was. After an error it is not used until it has caught up: searches
     /// read the notes instead of telling what they held before.
     pub fn catch_up(&self, stop: &AtomicBool) -> Result<(), IndexError> {
-        let _alone = lock(&self.inner.catching_up);
-        let caught_up = self.rebuild_with_refreshed(stop);
+        let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
+        let caught_up = self.rebuild(&permit, stop);
         if caught_up.is_err() {
-            let _nobody = lock(&self.inner.refreshing);
-            self.clear_view();
+            permit.clear();
         }
-        caught_up
-    }
-
-    /// Makes a new view, with the notes that are refreshed meanwhile; after an error the old one stands.
-    /// The caller holds `catching_up`.
-    fn rebuild_with_refreshed(&self, stop: &AtomicBool) -> Result<(), IndexError> {
-        *lock(&self.inner.refreshed_since) = Some(BTreeSet::new());
-        let caught_up = self.rebuild_view(stop);
-        lock(&self.inner.refreshed_since).take();
         caught_up
     }
 
     /// Looks at files that were made, written, renamed or removed. Searches that begin afterwards
     /// find what they hold.
     pub fn refresh(&self, paths: &[NotePath]) {
-        let next = lock(&self.inner.refresh_turn);
-        let _alone = lock(&self.inner.refreshing);
-        drop(next);
-        if let Some(since) = lock(&self.inner.refreshed_since).as_mut() {
-            since.extend(paths.iter().cloned());
-        }
-        if let Some(view) = self.base_view() {
-            let changes = self.changes(&view, paths);
-            if !changes.is_empty() {
-                self.set_view(view.with_changes(changes));
-            }
-        }
+        let paths = paths.to_vec();
+        self.inner.owner.ask(|done| IndexCommand::Refresh { paths, done });
     }
 
     /// Keeps on disk what has changed since it was kept last, so that the next start need not read
@@ -176,58 +141,44 @@ impl Index {
         let Some(view) = self.base_view() else { return Ok(()) };
         // In parts: what is saved meanwhile is looked at in between.
         view.unsettled_paths().chunks(RESCAN_BATCH).for_each(|part| self.refresh(part));
-        let Some(view) = self.base_view() else { return Ok(()) };
+        let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
+        let Some(view) = permit.view() else { return Ok(()) };
         if view.needs_new_snapshot() || view.holds_private_text() {
-            let _alone = lock(&self.inner.catching_up);
             // No change was missed, so after an error the view that stands is still right.
-            return self.rebuild_with_refreshed(stop);
+            return self.rebuild(&permit, stop);
         }
-        let _alone = lock(&self.inner.catching_up);
-        // Taken only now: somebody may have started over, and then the view above is to be in no file.
-        let Some(view) = self.base_view() else { return Ok(()) };
-        let mut kept = lock(&self.inner.saved_view);
-        if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &view)) {
-            return Ok(());
+        if !permit.is_saved(view) {
+            let scanner = FileScanner::new(&self.inner.vault, permit.rules());
+            save_delta(&self.inner.dir, &scanner, view).map_err(|source| self.unwritable(source))?;
+            permit.mark_saved(view);
         }
-        let rules = self.rules();
-        let eye = FileScanner::new(&self.inner.vault, &rules);
-        save_delta(&self.inner.dir, &eye, &view).map_err(|source| self.unwritable(source))?;
-        *kept = Some(view);
         Ok(())
     }
 
     /// Other notes are private from now on. The index is not used until it has [caught
     /// up](Self::catch_up).
     pub fn set_rules(&self, rules: PrivateRules) {
-        let _alone = lock(&self.inner.refreshing);
-        let mut current = self.inner.rules.write().unwrap_or_else(PoisonError::into_inner);
-        if *current != rules {
-            *current = rules;
-            self.clear_view();
-        }
-    }
-
-    /// Nothing is indexed any more. The caller holds `refreshing`.
-    fn clear_view(&self) {
-        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
-        *lock(&self.inner.coverage) = Coverage::default();
+        self.inner.owner.ask(|done| IndexCommand::SetRules { rules, done });
     }
 
     /// Waits until it stands, at most for `timeout`.
     pub fn wait_until_ready(&self, timeout: Duration) {
-        let coverage = lock(&self.inner.coverage);
-        // Whether it stands is asked afterwards, so it does not matter which of both ended it.
-        let _ = self.inner.ready.wait_timeout_while(coverage, timeout, |now| !now.is_ready);
+        if self.coverage().is_ready {
+            return;
+        }
+        let (ready, became_ready) = sync_channel(1);
+        let until = Instant::now() + timeout;
+        self.inner.owner.send(IndexCommand::AwaitReady(ReadyWaiter { until, ready }));
+        // Whether it stands is asked afterwards, so it does not matter how this ended.
+        let _ = became_ready.recv_timeout(timeout);
     }
 
     /// Deletes all its files, which may hold texts that no note holds any more. It is not used
     /// until it has [caught up](Self::catch_up).
     pub fn reset(&self) -> Result<(), IndexError> {
-        let _alone = lock(&self.inner.catching_up);
+        let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
         let _unranked = self.discard_fulltext().map_err(|source| self.unwritable(source))?;
-        let _nobody = lock(&self.inner.refreshing);
-        self.clear_view();
-        *lock(&self.inner.saved_view) = None;
+        permit.clear();
         match fs::remove_dir_all(&self.inner.dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unwritable(error)),
             _ => Ok(()),
@@ -237,7 +188,7 @@ impl Index {
     /// How much of the vault it holds.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
-        *lock(&self.inner.coverage)
+        self.inner.reader.coverage()
     }
 
     /// The same, with notes that no model may see.
@@ -261,7 +212,7 @@ impl Index {
 
     /// The indexed notes; `None` until the index is ready.
     pub(crate) fn base_view(&self) -> Option<Arc<IndexView>> {
-        self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inner.reader.view()
     }
 
     /// Lets nobody else search for the same side: models do not hold up the user.
@@ -303,34 +254,16 @@ impl Index {
         &self.inner.dir
     }
 
-    /// Puts another view in the place of the one that stands; as it is with `None`.
-    pub(crate) fn replace_view<E>(
-        &self,
-        other: impl FnOnce(&IndexView) -> Result<Option<IndexView>, E>,
-    ) -> Result<(), E> {
-        let _alone = lock(&self.inner.refreshing);
-        let Some(view) = self.base_view() else { return Ok(()) };
-        if let Some(other) = other(&view)? {
-            self.set_view(other);
-        }
-        Ok(())
+    /// Lets searches use a ranking, if it is one of the notes as they may be seen now.
+    pub(crate) fn publish_fulltext(&self, fulltext: Arc<FulltextIndex>) -> Result<(), IndexError> {
+        let published =
+            self.inner.owner.ask(|done| IndexCommand::PublishFulltext { fulltext, done });
+        published.unwrap_or(Ok(())).map_err(|why| IndexError::Unranked { why })
     }
 
-    fn rules(&self) -> PrivateRules {
-        self.inner.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_view(&self, view: IndexView) {
-        let mut shown = self.inner.view.write().unwrap_or_else(PoisonError::into_inner);
-        let before = shown.replace(Arc::new(view));
-        // Dropping it may take long, and no query waits for that.
-        drop(shown);
-        drop(before);
-    }
-
-    fn set_coverage(&self, done: usize, all: usize) {
-        let mut coverage = lock(&self.inner.coverage);
-        (coverage.done, coverage.all) = (done, all);
+    /// Waits until nobody else writes the snapshot; `None` if the owner ended.
+    fn acquire_snapshot(&self) -> Option<SnapshotPermit<'_>> {
+        SnapshotPermit::acquire(&self.inner.owner)
     }
 
     fn unwritable(&self, source: io::Error) -> IndexError {

@@ -28,12 +28,12 @@ impl Index {
             None => self.stored_fulltext(&view).map(Arc::new),
         };
         if let Some(whole) = fitting.as_ref().filter(|fitting| fitting.is_whole()) {
-            return self.use_fulltext(Arc::clone(&whole.fulltext)).map(|()| 0);
+            return self.publish_fulltext(Arc::clone(&whole.fulltext)).map(|()| 0);
         }
         match self.updated_fulltext(&view, fitting.as_deref(), stop) {
             // The written files are about to be discarded.
             Ok(_) if self.has_fulltext_waiters() => Ok(0),
-            Ok((ranking, written)) => self.use_fulltext(Arc::new(ranking)).map(|()| written),
+            Ok((ranking, written)) => self.publish_fulltext(Arc::new(ranking)).map(|()| written),
             Err(FulltextError::Cancelled) => Ok(0),
             Err(why) => Err(IndexError::Unranked { why }),
         }
@@ -70,17 +70,6 @@ impl Index {
         let all = snapshot_notes(snapshot).take_while(|_| !self.has_fulltext_waiters());
         let ranking = FulltextIndex::build(&dir, snapshot.rules(), all, stop)?;
         Ok((ranking, snapshot_notes(snapshot).count()))
-    }
-
-    /// Lets searches use a ranking, if it is one of the notes as they may be seen now.
-    fn use_fulltext(&self, ranking: Arc<FulltextIndex>) -> Result<(), IndexError> {
-        let shown = self.replace_view(|view| {
-            let fits = view.snapshot().rules() == ranking.rules();
-            let fitting =
-                fits.then(|| FulltextState::compare(ranking, view.snapshot())).transpose()?;
-            Ok(fitting.map(|fitting| view.with_fulltext(fitting)))
-        });
-        shown.map_err(|why| IndexError::Unranked { why })
     }
 }
 

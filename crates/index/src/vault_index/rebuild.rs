@@ -1,39 +1,41 @@
 //! Bringing the index to what the vault holds: out of the view before, or with a new snapshot.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, MutexGuard, PoisonError};
 use std::{fs, io};
 
-use protocol::NotePath;
 use vault::{Fingerprint, VaultEntry};
 
-use super::{Coverage, Index, IndexError, lock};
+use super::changed_files::changed_files;
+use super::permits::SnapshotPermit;
+use super::{Index, IndexError};
 use crate::vault_scan::parallel;
 use crate::view::{FileScanner, IndexView, PrivateCache, ScanOutcome, build_snapshot, load_delta};
 
-/// The number of files that are looked at while others wait.
-const MAX_FILES_UNDER_LOCK: usize = 16;
-
-/// How often at most more files than that are looked at before, while nobody waits.
+/// How often at most the files that were refreshed during a rebuild are read before it is published, if they are many.
 const MAX_CATCH_UP_ROUNDS: usize = 5;
 
 impl Index {
-    pub(super) fn rebuild_view(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+    /// Makes a new view and publishes it; after an error, and when `stop` is set, the old one stands.
+    pub(super) fn rebuild(
+        &self,
+        permit: &SnapshotPermit<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), IndexError> {
         let inner = &*self.inner;
-        let before = self.base_view().or_else(|| load_delta(&inner.dir).map(Arc::new));
+        let before = permit.view().cloned().or_else(|| load_delta(&inner.dir).map(Arc::new));
         let files = inner.vault.list_unfiltered()?;
-        let rules = self.rules();
         // Held until the new view stands, so that nobody ranks the one before meanwhile.
         let mut unranked = None;
         let withheld = PrivateCache::open(&inner.dir);
-        let eye = FileScanner::new(&inner.vault, &rules).with_private_cache(&withheld);
-        self.set_coverage(0, files.len());
+        let eye = FileScanner::new(&inner.vault, permit.rules()).with_private_cache(&withheld);
+        permit.report_progress(0, files.len());
         let view = match before.as_deref().and_then(|before| updated_view(before, &eye, &files)) {
             Some(view) if !view.holds_private_text() => view,
             betraying => {
                 create_private_dir(&inner.dir).map_err(|source| self.unwritable(source))?;
-                let told = |done| self.set_coverage(done, files.len());
+                let told = |done| permit.report_progress(done, files.len());
                 let known = betraying.as_ref().or(before.as_deref());
                 let unrank = || self.discard_fulltext().map(|alone| unranked = Some(alone));
                 let view = build_snapshot(&inner.dir, &eye, known, &files, stop, told, unrank)
@@ -45,53 +47,22 @@ impl Index {
                 ranking.map(|ranking| view.with_fulltext(ranking)).unwrap_or(view)
             }
         };
-        let (view, _alone) = self.with_refreshed(view);
-        if *self.inner.rules.read().unwrap_or_else(PoisonError::into_inner) != rules {
-            return Ok(());
-        }
-        self.set_view(view);
-        *lock(&inner.coverage) = Coverage { done: files.len(), all: files.len(), is_ready: true };
-        inner.ready.notify_all();
+        permit.publish(self.with_refreshed(view, permit), files.len());
         Ok(())
     }
 
-    /// The view with the notes that were refreshed while it was made, and a guard: nothing is
-    /// refreshed before it is dropped. Most files are read before, so that nobody waits for that.
-    fn with_refreshed(&self, mut view: IndexView) -> (IndexView, MutexGuard<'_, ()>) {
+    /// The view with the files that were refreshed while it was made, all but a few: the owner reads those when it
+    /// publishes the view, and few so that other commands are not held up.
+    fn with_refreshed(&self, mut view: IndexView, permit: &SnapshotPermit<'_>) -> IndexView {
         for _ in 0..MAX_CATCH_UP_ROUNDS {
-            let since =
-                lock(&self.inner.refreshed_since).as_mut().map(std::mem::take).unwrap_or_default();
-            if since.len() <= MAX_FILES_UNDER_LOCK {
-                lock(&self.inner.refreshed_since).get_or_insert_default().extend(since);
+            let refreshed = permit.take_refreshed();
+            if refreshed.is_empty() {
                 break;
             }
-            let since: Vec<NotePath> = since.into_iter().collect();
-            view = view.with_changes(self.changes(&view, &since));
+            let changes = changed_files(&self.inner.vault, permit.rules(), &view, &refreshed);
+            view = view.with_changes(changes);
         }
-        let alone = lock(&self.inner.refreshing);
-        let since = lock(&self.inner.refreshed_since).take().unwrap_or_default();
-        let since: Vec<NotePath> = since.into_iter().collect();
-        (view.with_changes(self.changes(&view, &since)), alone)
-    }
-
-    /// The present files at `paths`, where they differ from `view`.
-    pub(super) fn changes(
-        &self,
-        view: &IndexView,
-        paths: &[NotePath],
-    ) -> Vec<(NotePath, ScanOutcome)> {
-        let rules = self.rules();
-        let eye = FileScanner::new(&self.inner.vault, &rules);
-        let looked = parallel::map_parallel(paths, None, |path| {
-            let Ok(found) = self.inner.vault.entry(path) else { return None };
-            let is_known = view.get(path).is_some() || view.private().contains_key(path);
-            match found {
-                None => is_known.then(|| (path.clone(), ScanOutcome::Gone)),
-                Some((_, stamp)) if view.stamp(path) == Some(stamp) => None,
-                Some((entry, stamp)) => Some((path.clone(), eye.scan(&entry, stamp))),
-            }
-        });
-        looked.found
+        view
     }
 }
 
