@@ -13,7 +13,7 @@ mod published;
 mod rebuild;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,11 +25,12 @@ use vault::{Fingerprint, TextPrivacy, Vault, VaultError};
 
 use self::owner::{IndexCommand, ReadyWaiter};
 use self::owner_handle::OwnerHandle;
+pub(crate) use self::permits::FulltextPermit;
 use self::permits::SnapshotPermit;
 pub use self::published::Coverage;
 use self::published::ViewReader;
+use crate::fulltext::FulltextError;
 use crate::fulltext::state::discard_fulltext;
-use crate::fulltext::{FulltextError, FulltextIndex};
 use crate::view::whole_view::WholeViewCache;
 use crate::view::{FileScanner, IndexView, save_delta};
 
@@ -87,10 +88,6 @@ struct IndexState {
     /// The newest view; everything else that changes belongs to the owner.
     reader: ViewReader,
     owner: OwnerHandle,
-    /// Held while the ranking is written or discarded.
-    fulltext_lock: Mutex<()>,
-    /// How many wait for the ranking to be left alone.
-    fulltext_waiters: AtomicUsize,
     /// Held by who searches for a model, and by who searches for the user.
     search_locks: [Mutex<()>; 2],
 }
@@ -107,8 +104,6 @@ impl Index {
             dir: dir.to_owned(),
             reader,
             owner,
-            fulltext_lock: Mutex::default(),
-            fulltext_waiters: AtomicUsize::default(),
             search_locks: Default::default(),
         };
         Self { inner: Arc::new(inner), audience: IndexAudience::Models }
@@ -177,7 +172,8 @@ impl Index {
     /// until it has [caught up](Self::catch_up).
     pub fn reset(&self) -> Result<(), IndexError> {
         let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
-        let _unranked = self.discard_fulltext().map_err(|source| self.unwritable(source))?;
+        permit.stop_fulltext();
+        discard_fulltext(&self.inner.dir).map_err(|source| self.unwritable(source))?;
         permit.clear();
         match fs::remove_dir_all(&self.inner.dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unwritable(error)),
@@ -230,35 +226,14 @@ impl Index {
         self.base_view()?.text_privacy(path, fingerprint)
     }
 
-    /// Lets nobody else write the ranking.
-    pub(crate) fn lock_fulltext(&self) -> MutexGuard<'_, ()> {
-        lock(&self.inner.fulltext_lock)
-    }
-
-    /// Whether who writes the ranking has to leave off.
-    pub(crate) fn has_fulltext_waiters(&self) -> bool {
-        self.inner.fulltext_waiters.load(Ordering::Relaxed) > 0
-    }
-
-    /// Deletes the files of the ranking: it has text that no file may hold any more. Nobody writes
-    /// it again while the returned guard is held.
-    fn discard_fulltext(&self) -> Result<MutexGuard<'_, ()>, io::Error> {
-        self.inner.fulltext_waiters.fetch_add(1, Ordering::Relaxed);
-        let alone = self.lock_fulltext();
-        self.inner.fulltext_waiters.fetch_sub(1, Ordering::Relaxed);
-        discard_fulltext(&self.inner.dir).map(|()| alone)
-    }
-
     /// Where it keeps itself.
     pub(crate) fn dir(&self) -> &Path {
         &self.inner.dir
     }
 
-    /// Lets searches use a ranking, if it is one of the notes as they may be seen now.
-    pub(crate) fn publish_fulltext(&self, fulltext: Arc<FulltextIndex>) -> Result<(), IndexError> {
-        let published =
-            self.inner.owner.ask(|done| IndexCommand::PublishFulltext { fulltext, done });
-        published.unwrap_or(Ok(())).map_err(|why| IndexError::Unranked { why })
+    /// Waits until nobody else writes the ranking; `None` if the owner ended.
+    pub(crate) fn acquire_fulltext(&self) -> Option<FulltextPermit<'_>> {
+        FulltextPermit::acquire(&self.inner.owner)
     }
 
     /// Waits until nobody else writes the snapshot; `None` if the owner ended.

@@ -8,6 +8,7 @@ use super::state::{FulltextState, fulltext_dir};
 use super::{FulltextError, FulltextIndex};
 use crate::metadata::note_metadata::NoteMetadata;
 use crate::snapshot::{NoteSnapshot, SnapshotRow};
+use crate::vault_index::FulltextPermit;
 use crate::view::IndexView;
 use crate::{Index, IndexError};
 
@@ -16,8 +17,8 @@ impl Index {
     /// it and returns their number. A rebuild takes long for a large vault. A search reads the
     /// notes that it does not hold yet. Stops when `stop` is set.
     pub fn update_fulltext(&self, stop: &AtomicBool) -> Result<usize, IndexError> {
-        let _alone = self.lock_fulltext();
-        let Some(view) = self.base_view() else { return Ok(0) };
+        let Some(permit) = self.acquire_fulltext() else { return Ok(0) };
+        let Some(view) = permit.view() else { return Ok(0) };
         if view.holds_private_text() {
             // Its snapshot is about to be rebuilt.
             return Ok(0);
@@ -25,15 +26,15 @@ impl Index {
         let fitting = match view.fulltext() {
             Some(shown) if shown.is_whole() => return Ok(0),
             Some(shown) => Some(Arc::clone(shown)),
-            None => self.stored_fulltext(&view).map(Arc::new),
+            None => self.stored_fulltext(view).map(Arc::new),
         };
         if let Some(whole) = fitting.as_ref().filter(|fitting| fitting.is_whole()) {
-            return self.publish_fulltext(Arc::clone(&whole.fulltext)).map(|()| 0);
+            return publish(&permit, Arc::clone(&whole.fulltext)).map(|()| 0);
         }
-        match self.updated_fulltext(&view, fitting.as_deref(), stop) {
+        match self.updated_fulltext(&permit, view, fitting.as_deref(), stop) {
             // The written files are about to be discarded.
-            Ok(_) if self.has_fulltext_waiters() => Ok(0),
-            Ok((ranking, written)) => self.publish_fulltext(Arc::new(ranking)).map(|()| written),
+            Ok(_) if permit.is_cancelled() => Ok(0),
+            Ok((ranking, written)) => publish(&permit, Arc::new(ranking)).map(|()| written),
             Err(FulltextError::Cancelled) => Ok(0),
             Err(why) => Err(IndexError::Unranked { why }),
         }
@@ -49,6 +50,7 @@ impl Index {
     /// A ranking of the view's snapshot, and how many notes were written for it.
     fn updated_fulltext(
         &self,
+        permit: &FulltextPermit<'_>,
         view: &IndexView,
         fitting: Option<&FulltextState>,
         stop: &AtomicBool,
@@ -56,9 +58,8 @@ impl Index {
         let snapshot = view.snapshot();
         if let Some(fitting) = fitting.filter(|fitting| fitting.covers_most()) {
             let new = fitting.unindexed.iter().filter_map(|at| snapshot.rows().get(*at));
-            let new = new
-                .map(|row| snapshot_note(snapshot, row))
-                .take_while(|_| !self.has_fulltext_waiters());
+            let new =
+                new.map(|row| snapshot_note(snapshot, row)).take_while(|_| !permit.is_cancelled());
             match fitting.fulltext.update(&fitting.gone, new, stop) {
                 Err(why @ FulltextError::Failed { .. }) => {
                     tracing::warn!(%why, "the ranking is rebuilt");
@@ -67,10 +68,14 @@ impl Index {
             }
         }
         let dir = fulltext_dir(self.dir());
-        let all = snapshot_notes(snapshot).take_while(|_| !self.has_fulltext_waiters());
+        let all = snapshot_notes(snapshot).take_while(|_| !permit.is_cancelled());
         let ranking = FulltextIndex::build(&dir, snapshot.rules(), all, stop)?;
         Ok((ranking, snapshot_notes(snapshot).count()))
     }
+}
+
+fn publish(permit: &FulltextPermit<'_>, ranking: Arc<FulltextIndex>) -> Result<(), IndexError> {
+    permit.publish(ranking).map_err(|why| IndexError::Unranked { why })
 }
 
 /// All notes of the snapshot, those that count no more among them: they are refused when found.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -46,6 +47,12 @@ pub(super) enum IndexCommand {
     MarkSaved(Weak<IndexView>),
     /// Drop the view.
     Clear { done: SyncSender<()> },
+    /// Answer when nobody writes the ranking; until the permit of the snapshot is given back nobody will.
+    StopFulltext { stopped: SyncSender<()> },
+    /// Answer when nobody else writes the ranking.
+    AcquireFulltext { granted: SyncSender<FulltextBase> },
+    /// The permit of the ranking is given back.
+    ReleaseFulltext,
     /// Let searches use a ranking.
     PublishFulltext { fulltext: Arc<FulltextIndex>, done: SyncSender<Result<(), FulltextError>> },
 }
@@ -63,6 +70,26 @@ pub(super) struct SnapshotBase {
     pub(super) rules: PrivateRules,
     /// The view that is on disk.
     pub(super) saved_view: Weak<IndexView>,
+}
+
+/// The state of the index when the permit of the ranking was granted.
+pub(super) struct FulltextBase {
+    /// `None` while nothing is indexed.
+    pub(super) view: Option<Arc<IndexView>>,
+    /// Set when the caller has to stop.
+    pub(super) cancelled: Arc<AtomicBool>,
+}
+
+/// Who may write the ranking.
+enum FulltextTurn {
+    /// The next caller.
+    Free,
+    /// The caller that has the permit; it stops when the flag is set.
+    Writing(Arc<AtomicBool>),
+    /// The same caller, which was told to stop. A rebuild waits for that.
+    Stopping(SyncSender<()>),
+    /// Nobody until the rebuild ends.
+    Blocked,
 }
 
 /// A view of all files of the vault.
@@ -84,6 +111,8 @@ pub(super) struct IndexOwner {
     /// The files that were refreshed since the permit of the snapshot was granted; `None` while nobody has it.
     refreshed: Option<BTreeSet<NotePath>>,
     saved_view: Weak<IndexView>,
+    fulltext_queue: VecDeque<SyncSender<FulltextBase>>,
+    fulltext_turn: FulltextTurn,
 }
 
 impl IndexOwner {
@@ -97,6 +126,8 @@ impl IndexOwner {
             snapshot_queue: VecDeque::new(),
             refreshed: None,
             saved_view: Weak::new(),
+            fulltext_queue: VecDeque::new(),
+            fulltext_turn: FulltextTurn::Free,
         }
     }
 
@@ -122,10 +153,7 @@ impl IndexOwner {
                 self.snapshot_queue.push_back(granted);
                 self.grant_snapshot();
             }
-            IndexCommand::ReleaseSnapshot => {
-                self.refreshed = None;
-                self.grant_snapshot();
-            }
+            IndexCommand::ReleaseSnapshot => self.release_snapshot(),
             IndexCommand::ReportProgress { done, all } => self.publisher.set_progress(done, all),
             IndexCommand::TakeRefreshed { taken } => answer(&taken, self.take_refreshed()),
             IndexCommand::PublishRebuilt { rebuilt, done } => {
@@ -137,6 +165,12 @@ impl IndexOwner {
                 self.publisher.clear();
                 answer(&done, ());
             }
+            IndexCommand::StopFulltext { stopped } => self.stop_fulltext(stopped),
+            IndexCommand::AcquireFulltext { granted } => {
+                self.fulltext_queue.push_back(granted);
+                self.grant_fulltext();
+            }
+            IndexCommand::ReleaseFulltext => self.release_fulltext(),
             IndexCommand::PublishFulltext { fulltext, done } => {
                 answer(&done, self.publish_fulltext(fulltext));
             }
@@ -191,6 +225,15 @@ impl IndexOwner {
         }
     }
 
+    fn release_snapshot(&mut self) {
+        self.refreshed = None;
+        self.grant_snapshot();
+        if matches!(self.fulltext_turn, FulltextTurn::Blocked) {
+            self.fulltext_turn = FulltextTurn::Free;
+            self.grant_fulltext();
+        }
+    }
+
     /// The files that were refreshed during a rebuild; none if they are so few that the owner reads them itself.
     fn take_refreshed(&mut self) -> Vec<NotePath> {
         let are_many = |refreshed: &&mut BTreeSet<NotePath>| refreshed.len() > MAX_FILES_AT_PUBLISH;
@@ -212,8 +255,47 @@ impl IndexOwner {
         self.ready_waiters.drain(..).for_each(|waiter| answer(&waiter.ready, ()));
     }
 
-    /// A ranking of notes that may not be seen now is not used.
+    fn stop_fulltext(&mut self, stopped: SyncSender<()>) {
+        if let FulltextTurn::Writing(cancelled) = &self.fulltext_turn {
+            cancelled.store(true, Ordering::Relaxed);
+            self.fulltext_turn = FulltextTurn::Stopping(stopped);
+        } else {
+            self.fulltext_turn = FulltextTurn::Blocked;
+            answer(&stopped, ());
+        }
+    }
+
+    /// Gives the permit of the ranking to the next caller, if nobody has it and none is blocked.
+    fn grant_fulltext(&mut self) {
+        while matches!(self.fulltext_turn, FulltextTurn::Free) {
+            let Some(granted) = self.fulltext_queue.pop_front() else { return };
+            let cancelled = Arc::<AtomicBool>::default();
+            let flag = Arc::clone(&cancelled);
+            let base = FulltextBase { view: self.publisher.view(), cancelled };
+            if granted.send(base).is_ok() {
+                self.fulltext_turn = FulltextTurn::Writing(flag);
+            }
+        }
+    }
+
+    fn release_fulltext(&mut self) {
+        self.fulltext_turn = match mem::replace(&mut self.fulltext_turn, FulltextTurn::Free) {
+            FulltextTurn::Stopping(stopped) => {
+                answer(&stopped, ());
+                FulltextTurn::Blocked
+            }
+            FulltextTurn::Free | FulltextTurn::Writing(_) | FulltextTurn::Blocked => {
+                FulltextTurn::Free
+            }
+        };
+        self.grant_fulltext();
+    }
+
+    /// A ranking that is about to be deleted, or of notes that may not be seen now, is not used.
     fn publish_fulltext(&self, fulltext: Arc<FulltextIndex>) -> Result<(), FulltextError> {
+        if !matches!(self.fulltext_turn, FulltextTurn::Writing(_)) {
+            return Ok(());
+        }
         let Some(view) = self.publisher.view() else { return Ok(()) };
         if view.snapshot().rules() == fulltext.rules() {
             let compared = FulltextState::compare(fulltext, view.snapshot())?;

@@ -1,11 +1,13 @@
 //! Permits for work on the files of an index. The owner grants each to one caller at a time, and goes on meanwhile.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use protocol::{NotePath, PrivateRules};
 
-use super::owner::{IndexCommand, RebuiltView, SnapshotBase};
+use super::owner::{FulltextBase, IndexCommand, RebuiltView, SnapshotBase};
 use super::owner_handle::OwnerHandle;
+use crate::fulltext::{FulltextError, FulltextIndex};
 use crate::view::IndexView;
 
 /// The right to write the snapshot and its delta, until it is dropped.
@@ -63,10 +65,51 @@ impl<'i> SnapshotPermit<'i> {
     pub(super) fn clear(&self) {
         self.owner.ask(|done| IndexCommand::Clear { done });
     }
+
+    /// Has the one who writes the ranking stop, and waits for that. Nobody writes it again while this permit is held.
+    pub(super) fn stop_fulltext(&self) {
+        self.owner.ask(|stopped| IndexCommand::StopFulltext { stopped });
+    }
 }
 
 impl Drop for SnapshotPermit<'_> {
     fn drop(&mut self) {
         self.owner.send(IndexCommand::ReleaseSnapshot);
+    }
+}
+
+/// The right to write the ranking, until it is dropped.
+pub(crate) struct FulltextPermit<'i> {
+    owner: &'i OwnerHandle,
+    base: FulltextBase,
+}
+
+impl<'i> FulltextPermit<'i> {
+    /// Waits until nobody else has it; `None` if the owner ended.
+    pub(super) fn acquire(owner: &'i OwnerHandle) -> Option<Self> {
+        let base = owner.ask(|granted| IndexCommand::AcquireFulltext { granted })?;
+        Some(Self { owner, base })
+    }
+
+    /// The view when the permit was granted.
+    pub(crate) const fn view(&self) -> Option<&Arc<IndexView>> {
+        self.base.view.as_ref()
+    }
+
+    /// Whether what is written is about to be deleted, so that it has to be left.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.base.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Lets searches use a ranking, if it is one of the notes as they may be seen now.
+    pub(crate) fn publish(&self, fulltext: Arc<FulltextIndex>) -> Result<(), FulltextError> {
+        let published = self.owner.ask(|done| IndexCommand::PublishFulltext { fulltext, done });
+        published.unwrap_or(Ok(()))
+    }
+}
+
+impl Drop for FulltextPermit<'_> {
+    fn drop(&mut self) {
+        self.owner.send(IndexCommand::ReleaseFulltext);
     }
 }

@@ -10,6 +10,7 @@ use vault::{Fingerprint, VaultEntry};
 use super::changed_files::changed_files;
 use super::permits::SnapshotPermit;
 use super::{Index, IndexError};
+use crate::fulltext::state::discard_fulltext;
 use crate::vault_scan::parallel;
 use crate::view::{FileScanner, IndexView, PrivateCache, ScanOutcome, build_snapshot, load_delta};
 
@@ -26,8 +27,6 @@ impl Index {
         let inner = &*self.inner;
         let before = permit.view().cloned().or_else(|| load_delta(&inner.dir).map(Arc::new));
         let files = inner.vault.list_unfiltered()?;
-        // Held until the new view stands, so that nobody ranks the one before meanwhile.
-        let mut unranked = None;
         let withheld = PrivateCache::open(&inner.dir);
         let eye = FileScanner::new(&inner.vault, permit.rules()).with_private_cache(&withheld);
         permit.report_progress(0, files.len());
@@ -37,7 +36,10 @@ impl Index {
                 create_private_dir(&inner.dir).map_err(|source| self.unwritable(source))?;
                 let told = |done| permit.report_progress(done, files.len());
                 let known = betraying.as_ref().or(before.as_deref());
-                let unrank = || self.discard_fulltext().map(|alone| unranked = Some(alone));
+                let unrank = || {
+                    permit.stop_fulltext();
+                    discard_fulltext(&inner.dir)
+                };
                 let view = build_snapshot(&inner.dir, &eye, known, &files, stop, told, unrank)
                     .map_err(|source| self.unwritable(source))?;
                 let Some(view) = view else { return Ok(()) };
