@@ -11,6 +11,8 @@ mod owner_handle;
 mod permits;
 mod published;
 mod rebuild;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
