@@ -3,18 +3,19 @@
 //! Full-text ranking is built beside that. Changes are saved for the next start when nothing changed for 5 s, and after a
 //! minute of changes at the latest. An index that could not be built is tried again after a minute.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use llm::TimeScale;
 use protocol::{AppEvent, UserError};
+use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use crate::events::feed::Feed;
 use crate::notes::folder_status::FolderStatus;
 use crate::notes::indexer::Indexer;
-use crate::support::task_group::TaskGroup;
 
 /// The time after which an index that could not be built is tried again.
 const RETRY_DELAY: Duration = Duration::from_secs(60);
@@ -33,7 +34,6 @@ pub(crate) struct IndexLoop {
     pub(crate) indexer: Indexer,
     pub(crate) status: Arc<FolderStatus>,
     pub(crate) feed: Feed,
-    pub(crate) tasks: TaskGroup,
 }
 
 impl IndexLoop {
@@ -56,45 +56,91 @@ impl IndexLoop {
 
     /// Keeps the index for as long as the vault is open; a window comes first, and what it looks for
     /// meanwhile is found in the notes themselves. That the index cannot be kept is told once.
-    pub(crate) async fn run(self: Arc<Self>, for_window: bool, time_scale: TimeScale) {
+    pub(crate) async fn run(self, for_window: bool, time_scale: TimeScale) {
         if for_window {
             tokio::time::sleep(WINDOW_HEAD_START).await;
         }
         let indexing = &self.indexer;
-        // Apart from this: ranking takes long, and what was lost is looked for meanwhile.
-        self.tasks.spawn(Arc::clone(&self).run_ranking_loop());
+        let mut problems = ProblemReport { feed: &self.feed, is_reported: false };
+        let mut ranking = RankingUpdate::new(indexing);
         loop {
             let began = Instant::now();
-            self.report_problem(self.catch_up().await);
+            problems.report(self.catch_up().await);
             let delay = time_scale.scale(RETRY_DELAY).max(began.elapsed() * RETRY_DELAY_FACTOR);
             let retry_at = Instant::now() + delay;
-            indexing.ranking_due.notify_one();
+            ranking.request();
             indexing.changed.notify_one();
+            // Kept while a ranking ends: it has taken the notification of the change that is to be saved.
+            let quiet = indexing.wait_until_quiet();
+            tokio::pin!(quiet);
             loop {
                 let is_built = indexing.index.coverage().is_ready;
                 tokio::select! {
                     () = indexing.rescan.notified() => break,
                     () = sleep_until(retry_at.into()), if !is_built => break,
-                    () = indexing.wait_until_quiet() => {
-                        self.report_problem(indexing.save_changes().await);
-                        indexing.ranking_due.notify_one();
+                    () = &mut quiet => {
+                        problems.report(indexing.save_changes().await);
+                        ranking.request();
+                        quiet.set(indexing.wait_until_quiet());
                     }
+                    problem = ranking.ended() => problems.report(problem),
                 }
             }
         }
     }
+}
 
-    async fn run_ranking_loop(self: Arc<Self>) {
-        loop {
-            self.indexer.ranking_due.notified().await;
-            self.report_problem(self.indexer.update_ranking().await);
+/// Tells the window of the first problem.
+struct ProblemReport<'l> {
+    feed: &'l Feed,
+    is_reported: bool,
+}
+
+impl ProblemReport<'_> {
+    fn report(&mut self, problem: Option<UserError>) {
+        let Some(error) = problem else { return };
+        if !self.is_reported {
+            self.is_reported = true;
+            self.feed.publish(AppEvent::Problem { error });
+        }
+    }
+}
+
+/// The update of the ranking. It takes long, so it runs beside the loop; there is one at a time.
+struct RankingUpdate {
+    indexer: Indexer,
+    running: JoinSet<Option<UserError>>,
+    is_due: bool,
+}
+
+impl RankingUpdate {
+    fn new(indexer: &Indexer) -> Self {
+        Self { indexer: indexer.clone(), running: JoinSet::new(), is_due: false }
+    }
+
+    /// Begins an update, or has another one follow the one that runs.
+    fn request(&mut self) {
+        self.is_due = true;
+        self.start_if_due();
+    }
+
+    fn start_if_due(&mut self) {
+        if self.is_due && self.running.is_empty() {
+            self.is_due = false;
+            let indexer = self.indexer.clone();
+            self.running.spawn(async move { indexer.update_ranking().await });
         }
     }
 
-    fn report_problem(&self, problem: Option<UserError>) {
-        let Some(error) = problem else { return };
-        if !self.indexer.is_problem_reported.swap(true, Ordering::Relaxed) {
-            self.feed.publish(AppEvent::Problem { error });
+    /// Resolves with the problem, if there was one, when an update has ended; never while none runs. Nothing is lost
+    /// when it is dropped before.
+    async fn ended(&mut self) -> Option<UserError> {
+        match self.running.join_next().await {
+            Some(ended) => {
+                self.start_if_due();
+                ended.ok().flatten()
+            }
+            None => pending().await,
         }
     }
 }

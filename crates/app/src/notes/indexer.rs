@@ -32,10 +32,6 @@ pub(crate) struct Indexer {
     pub(super) rescan: Arc<Notify>,
     /// Notified when something changed.
     pub(super) changed: Arc<Notify>,
-    /// Notified when there may be another snapshot.
-    pub(super) ranking_due: Arc<Notify>,
-    /// Whether the window was told that it cannot be kept.
-    pub(super) is_problem_reported: Arc<AtomicBool>,
     /// Whether it is being brought up to date.
     pub(super) is_catching_up: Arc<AtomicBool>,
     /// Rises when it holds something else.
@@ -52,8 +48,6 @@ impl Indexer {
             user,
             rescan: Arc::default(),
             changed: Arc::default(),
-            ranking_due: Arc::default(),
-            is_problem_reported: Arc::default(),
             is_catching_up: Arc::new(AtomicBool::new(true)),
             revision: Arc::default(),
             stop: Arc::default(),

@@ -104,9 +104,8 @@ impl VaultSession {
             indexer: open.notes.indexer.clone(),
             status: Arc::clone(&open.notes.folder),
             feed: open.feed.clone(),
-            tasks: open.tasks.clone(),
         };
-        open.tasks.spawn(Arc::new(index_loop).run(for_window, services.pace));
+        open.tasks.spawn(index_loop.run(for_window, services.pace));
         open.spawn_tasks(receivers, services.pace);
         open.hub.link.connect(link, &services.data, &services.keyring);
         Ok((open, problems))
