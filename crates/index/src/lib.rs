@@ -4,6 +4,10 @@
 //! blocks, stops at the deadline that it is given, and says so when its result was cut. [`Index`] serves models and
 //! leaves private notes out; [`UserIndex`] serves the user.
 //!
+//! One thread owns the state of an index and carries out commands one after the other. Readers hold a view, which never
+//! changes and which a change replaces; both share the snapshot and the data of each unchanged file. Long work on the
+//! files of the index runs with a permit of the owner, while notes are refreshed.
+//!
 //! [`links`] resolves and rewrites links, [`fulltext`] ranks notes by words.
 //!
 //! ```
