@@ -21,7 +21,7 @@ export interface Host {
   /** A page of the list, newest first. */
   listConversations(request: ListConversations): Promise<ConversationPage>;
   /** Searches titles, messages and changes, newest first. */
-  searchSaid(query: string): Promise<ConversationHits>;
+  searchConversations(query: string): Promise<ConversationHits>;
   renameConversation(conversation: ConversationId, name: string): Promise<void>;
   /** Archives or unarchives it. */
   setArchiveState(conversation: ConversationId, state: ArchiveState): Promise<void>;
@@ -31,7 +31,7 @@ export interface Host {
   deleteConversation(conversation: ConversationId): Promise<void>;
   restoreConversation(conversation: ConversationId): Promise<void>;
   /** How many there are, and how many deleted ones can be restored. */
-  keptConversations(): Promise<ConversationCounts>;
+  conversationCounts(): Promise<ConversationCounts>;
   /** Deletes all but those that are worked on, and says what is left; for a while they can be
    * restored. */
   deleteConversations(): Promise<ConversationCounts>;
@@ -60,13 +60,13 @@ export interface Host {
   /** Shows the conversation as it continued from another version of a message, counted from 1. */
   showVariant(message: MessageId, number: number): Promise<void>;
   /** Leaves an interrupted turn as it is. */
-  leaveTurn(turn: TurnId): Promise<void>;
+  dismissInterruptedTurn(turn: TurnId): Promise<void>;
   /** Puts the earlier messages of a conversation together: the model hears less from now on. */
-  summarize(conversation: ConversationId): Promise<void>;
+  compactConversation(conversation: ConversationId): Promise<void>;
   /** The cost of each turn of a conversation; turns without a model are omitted. */
-  spentIn(conversation: ConversationId): Promise<TurnCost[]>;
+  conversationCosts(conversation: ConversationId): Promise<TurnCost[]>;
   /** The cost of the latest months, newest first. */
-  spentByMonth(): Promise<MonthCost[]>;
+  monthlyCosts(): Promise<MonthCost[]>;
   /** Applies and rejects pending changes; resolves when the files are written. */
   decideReview(request: DecideReview): Promise<void>;
   /** A page of applied changes, newest first. */
@@ -74,9 +74,9 @@ export interface Host {
   /** The effect of an applied change inside its note. */
   appliedHunks(effect: EffectId): Promise<AppliedHunks>;
   /** The changes in the note since an applied change of it, wherever the note is now. */
-  changedSince(effect: EffectId): Promise<ChangedSince>;
+  diffSince(effect: EffectId): Promise<ChangedSince>;
   /** The lines of a note that stand as the assistant left them, and the text that they are of. */
-  noteMarks(path: NotePath): Promise<NoteAttribution>;
+  assistantLines(path: NotePath): Promise<NoteAttribution>;
   /** Undoes changes, as far as that needs no guess; resolves when the files are written. */
   undo(scope: UndoScope): Promise<UndoResult>;
   /** Redoes these changes, as far as they were undone. */
@@ -84,13 +84,13 @@ export interface Host {
   /** Reapplies a change that another program has overwritten. */
   reapply(effect: EffectId): Promise<UndoResult>;
   /** Undoes, redoes or reapplies a change in the note that the user says it is about. */
-  undoIn(identified: UndoTarget): Promise<UndoResult>;
+  undoInNote(identified: UndoTarget): Promise<UndoResult>;
   /** Writes `back` in each place of the conflict where `now` still stands, and so completes its request. */
-  settleConflict(conflict: UndoConflict): Promise<UndoResult>;
+  resolveConflict(conflict: UndoConflict): Promise<UndoResult>;
   /** The size of the stored history, and how much would be lost by age. */
   history(): Promise<HistoryStats>;
   /** Deletes the history of an age; resolves when nothing of it is left. */
-  stopWork(work: number): Promise<void>;
+  stopJob(work: number): Promise<void>;
   deleteHistory(age: HistoryAge): Promise<DeletedHistory>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. Only a note that the user
    * chose counts as named by the messages that it is sent with. */
@@ -136,7 +136,7 @@ export interface Host {
   listProperties(query: string): Promise<CountedValues | null>;
   propertyValues(property: string, query: string): Promise<CountedValues | null>;
   /** Notes that have something in common. */
-  notesHaving(having: NoteCriterion): Promise<NoteList | null>;
+  notesMatching(having: NoteCriterion): Promise<NoteList | null>;
   /** Open tasks that contain a text. */
   listTasks(query: string): Promise<LineMatches | null>;
   /** A note's text, to look at; the shown note stays what it is. */
@@ -145,7 +145,7 @@ export interface Host {
    * once. Gives back the settings that hold then. */
   saveSettings(settings: Settings, before: Settings): Promise<Settings>;
   /** Decides which settings count while their file does not. */
-  settleSettings(choice: SettingsChoice): Promise<void>;
+  recoverSettings(choice: SettingsChoice): Promise<void>;
   /** Has the provider try a key, which is not stored. */
   tryKey(key: string): Promise<KeyTrial>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:
@@ -169,7 +169,7 @@ export interface Host {
   writeDescription(organisation: string): Promise<string | null>;
   stopDescription(): Promise<void>;
   /** Sends an answer that needs approval to the hub, or discards it. */
-  decideHeld(number: number, decision: ApprovalDecision): Promise<void>;
+  decideApproval(number: number, decision: ApprovalDecision): Promise<void>;
   /** Lets the user choose a folder in a dialog of the system and opens it as the vault; `false` when they
    * changed their mind. The feed brings `vault_changed`, and the window subscribes again. */
   chooseVault(): Promise<boolean>;
@@ -178,11 +178,11 @@ export interface Host {
   /** Opens a writable copy of the sample vault. */
   openSample(): Promise<void>;
   /** Says which conversation the user has before them: the desktop is not told what is in sight. */
-  lookAt(conversation: ConversationId | null): Promise<void>;
+  setWindowFocus(conversation: ConversationId | null): Promise<void>;
   /** How the desktop around the window stands now. */
   desktopState(): Promise<DesktopState>;
   /** Has the program started at login, or not; says how the desktop stands then. */
-  setAtLogin(atLogin: AutostartMode): Promise<DesktopState>;
+  setAutostart(atLogin: AutostartMode): Promise<DesktopState>;
   /** Says what closing the window means, once and for later; `ask` leaves it open this time. */
-  answerClosing(answer: OnClose): Promise<void>;
+  answerCloseRequest(answer: OnClose): Promise<void>;
 }

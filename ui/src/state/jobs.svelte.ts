@@ -29,7 +29,7 @@ export class Jobs {
   /** Ends it after the step that is under way; what came of it tells whoever began it. */
   async stop({ id, kind }: JobProgress): Promise<void> {
     await this.#app.attempt(async () => {
-      await this.#host.stopWork(id);
+      await this.#host.stopJob(id);
       // Of an export that was stopped nothing is left that could tell.
       if (kind === 'exporting') this.#conversationActions.notify(m.kept_export_stopped, null);
     });

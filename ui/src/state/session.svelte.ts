@@ -257,7 +257,7 @@ export class Session extends Navigation {
 
   /** Sends an answer that needs approval to the hub, or discards it. */
   async decideHeld(number: number, decision: ApprovalDecision): Promise<void> {
-    await this.app.attempt(() => this.#host.decideHeld(number, decision));
+    await this.app.attempt(() => this.#host.decideApproval(number, decision));
   }
 
   /** Lets the user choose a folder and opens it as the vault. */

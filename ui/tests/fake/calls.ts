@@ -140,8 +140,8 @@ export abstract class FakeCalls {
     });
   }
 
-  async keptConversations(): Promise<ConversationCounts> {
-    await this.called('keptConversations');
+  async conversationCounts(): Promise<ConversationCounts> {
+    await this.called('conversationCounts');
     return this.conversations.kept();
   }
 
@@ -159,13 +159,13 @@ export abstract class FakeCalls {
     return this.conversations.list({ archiveState: 'open', before: null });
   }
 
-  async settleSettings(choice: SettingsChoice): Promise<void> {
-    await this.called('settleSettings', choice);
+  async recoverSettings(choice: SettingsChoice): Promise<void> {
+    await this.called('recoverSettings', choice);
     this.tell({ type: 'settings_changed', settings: this.#settings, trouble: null });
   }
 
-  async stopWork(work: number): Promise<void> {
-    await this.called('stopWork', work);
+  async stopJob(work: number): Promise<void> {
+    await this.called('stopJob', work);
   }
 
   async selectInNote(path: NotePath, selected: string, heading: string | null): Promise<void> {
@@ -222,8 +222,8 @@ export abstract class FakeCalls {
     return mentions.map((mention) => this.queries.privateMention(mention));
   }
 
-  async noteMarks(path: NotePath): Promise<NoteAttribution> {
-    await this.called('noteMarks', path);
+  async assistantLines(path: NotePath): Promise<NoteAttribution> {
+    await this.called('assistantLines', path);
     return this.queries.marks(path);
   }
 
@@ -275,8 +275,8 @@ export abstract class FakeCalls {
     return this.queries.words('values', query);
   }
 
-  async notesHaving(having: NoteCriterion): Promise<NoteList | null> {
-    await this.called('notesHaving', having);
+  async notesMatching(having: NoteCriterion): Promise<NoteList | null> {
+    await this.called('notesMatching', having);
     return this.queries.having();
   }
 
@@ -306,8 +306,8 @@ export abstract class FakeCalls {
     return result;
   }
 
-  async lookAt(conversation: ConversationId | null): Promise<void> {
-    await this.called('lookAt', conversation);
+  async setWindowFocus(conversation: ConversationId | null): Promise<void> {
+    await this.called('setWindowFocus', conversation);
   }
 
   async hubTokenSource(): Promise<TokenStatus> {
@@ -355,14 +355,14 @@ export abstract class FakeCalls {
     return this.desktop;
   }
 
-  async setAtLogin(atLogin: AutostartMode): Promise<DesktopState> {
-    await this.called('setAtLogin', atLogin);
+  async setAutostart(atLogin: AutostartMode): Promise<DesktopState> {
+    await this.called('setAutostart', atLogin);
     this.desktop = { ...this.desktop, atLogin };
     return this.desktop;
   }
 
-  async answerClosing(answer: OnClose): Promise<void> {
-    await this.called('answerClosing', answer);
+  async answerCloseRequest(answer: OnClose): Promise<void> {
+    await this.called('answerCloseRequest', answer);
   }
 
   protected async called(name: keyof Host, argument?: unknown): Promise<void> {
@@ -372,13 +372,13 @@ export abstract class FakeCalls {
     if (refusal !== undefined) throw refusal;
   }
 
-  async spentIn(conversation: ConversationId): Promise<TurnCost[]> {
-    await this.called('spentIn', conversation);
+  async conversationCosts(conversation: ConversationId): Promise<TurnCost[]> {
+    await this.called('conversationCosts', conversation);
     return [...this.spent.turns];
   }
 
-  async spentByMonth(): Promise<MonthCost[]> {
-    await this.called('spentByMonth');
+  async monthlyCosts(): Promise<MonthCost[]> {
+    await this.called('monthlyCosts');
     return [...this.spent.months];
   }
 }

@@ -42,8 +42,8 @@ export abstract class FakeChangeCalls extends FakeCalls {
     return this.changes.page(request, this.seq);
   }
 
-  async changedSince(effect: EffectId): Promise<ChangedSince> {
-    await this.called('changedSince', effect);
+  async diffSince(effect: EffectId): Promise<ChangedSince> {
+    await this.called('diffSince', effect);
     return this.changes.since(effect);
   }
 
@@ -71,13 +71,13 @@ export abstract class FakeChangeCalls extends FakeCalls {
     return this.changes.reapply(effect);
   }
 
-  async undoIn(identified: UndoTarget): Promise<UndoResult> {
-    await this.called('undoIn', identified);
+  async undoInNote(identified: UndoTarget): Promise<UndoResult> {
+    await this.called('undoInNote', identified);
     return this.changes.complete(identified);
   }
 
-  async settleConflict(conflict: UndoConflict): Promise<UndoResult> {
-    await this.called('settleConflict', conflict);
+  async resolveConflict(conflict: UndoConflict): Promise<UndoResult> {
+    await this.called('resolveConflict', conflict);
     return this.changes.complete(conflict);
   }
 

@@ -95,8 +95,8 @@ export class FakeHost extends FakeChangeCalls implements Host {
     return this.#view(conversation);
   }
 
-  async searchSaid(query: string): Promise<ConversationHits> {
-    await this.called('searchSaid', query);
+  async searchConversations(query: string): Promise<ConversationHits> {
+    await this.called('searchConversations', query);
     return this.conversations.search(query, this.#views.values());
   }
 
@@ -205,13 +205,13 @@ export class FakeHost extends FakeChangeCalls implements Host {
     }
   }
 
-  async leaveTurn(turn: TurnId): Promise<void> {
-    await this.called('leaveTurn', turn);
+  async dismissInterruptedTurn(turn: TurnId): Promise<void> {
+    await this.called('dismissInterruptedTurn', turn);
     this.#withdrawOffers();
   }
 
-  async summarize(conversation: ConversationId): Promise<void> {
-    await this.called('summarize', conversation);
+  async compactConversation(conversation: ConversationId): Promise<void> {
+    await this.called('compactConversation', conversation);
     const view = this.#views.get(conversation);
     const beginnings = (view?.items ?? []).flatMap((item, at) =>
       item.type === 'user' ? [at] : [],
@@ -307,8 +307,8 @@ export class FakeHost extends FakeChangeCalls implements Host {
     });
   }
 
-  async decideHeld(number: number, decision: ApprovalDecision): Promise<void> {
-    await this.called('decideHeld', { number, decision });
+  async decideApproval(number: number, decision: ApprovalDecision): Promise<void> {
+    await this.called('decideApproval', { number, decision });
     for (const view of this.#views.values()) {
       if (!view.held.some((one) => one.number === number)) continue;
       const held = view.held.filter((one) => one.number !== number);

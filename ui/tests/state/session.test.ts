@@ -83,7 +83,7 @@ describe('starting', () => {
       return await read(path);
     };
     const late = session.trashed.look('Late.md');
-    host.refusals.set('spentByMonth', { code: 'other', message: 'Not now.' });
+    host.refusals.set('monthlyCosts', { code: 'other', message: 'Not now.' });
     await session.openSample();
     arrive();
     await late;
@@ -441,7 +441,7 @@ describe('settings that are changed', () => {
     ['is sent', 'sendMessage', () => session.send()],
     ['is regenerated', 'regenerate', () => session.turnActions.regenerate('m-1', null)],
     ['goes on', 'continueTurn', () => session.turnActions.goOn()],
-    ['is summarized', 'summarize', (conversation) => session.turnActions.summarize(conversation)],
+    ['is summarized', 'compactConversation', (row) => session.turnActions.summarize(row)],
     ['is described', 'writeDescription', () => session.hubDescription.write()],
   ])('count for what %s after them, however long they take', async (_, call, act) => {
     const [row] = session.app.conversations;

@@ -114,7 +114,7 @@ export class Undo {
     const { since } = this.#app.changes;
     since.delete(effect);
     await this.#app.attempt(async () => {
-      since.set(effect, await this.#host.changedSince(effect));
+      since.set(effect, await this.#host.diffSince(effect));
     });
     return since.has(effect);
   }
@@ -158,7 +158,7 @@ export class Undo {
     const { action } = conflict;
     const settled = await this.#take(
       `settle ${conflict.effect}`,
-      () => this.#host.settleConflict(conflict),
+      () => this.#host.resolveConflict(conflict),
       conflictTexts[action].settled,
       reverseOf(action),
     );
@@ -170,7 +170,7 @@ export class Undo {
     const { action, effect, hunks } = conflict;
     const undone = await this.#take(
       `undo in ${effect}`,
-      () => this.#host.undoIn({ action, effect, hunks, note }),
+      () => this.#host.undoInNote({ action, effect, hunks, note }),
       conflictTexts[action].completed,
       reverseOf(action),
     );

@@ -142,7 +142,7 @@ export class TurnActions {
   async summarize(conversation: ConversationId): Promise<void> {
     await this.#app.attempt(async () => {
       await this.#settingsQueue.done;
-      await this.#host.summarize(conversation);
+      await this.#host.compactConversation(conversation);
     });
   }
 
@@ -169,7 +169,7 @@ export class TurnActions {
   }
 
   async #leave(turn: TurnId): Promise<boolean> {
-    return await this.#app.attempt(() => this.#host.leaveTurn(turn));
+    return await this.#app.attempt(() => this.#host.dismissInterruptedTurn(turn));
   }
 
   /** Acts on a turn of the open conversation, unless another action on one is on its way there. */

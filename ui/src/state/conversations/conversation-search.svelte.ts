@@ -38,7 +38,7 @@ export class ConversationSearch {
     }
     await this.#latest.ask(async () => {
       try {
-        const { found, more } = await this.#host.searchSaid(this.query);
+        const { found, more } = await this.#host.searchConversations(this.query);
         const titled = found.map((one) => ({ ...one, title: plainText(one.title) }));
         return () => {
           if (this.looking) this.found = { found: titled, more };

@@ -33,7 +33,7 @@ export class DeleteAll {
   async again(): Promise<void> {
     if (!this.#app.vault) return;
     await this.#app.attempt(async () => {
-      this.kept = await this.#host.keptConversations();
+      this.kept = await this.#host.conversationCounts();
     });
   }
 
@@ -56,7 +56,7 @@ export class DeleteAll {
       this.#app.behind = page.behind;
       this.#app.addRows(page.conversations);
       this.stayed = 0;
-      this.kept = await this.#host.keptConversations();
+      this.kept = await this.#host.conversationCounts();
     });
   }
 

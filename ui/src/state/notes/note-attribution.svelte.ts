@@ -39,7 +39,7 @@ export class OpenNoteAttribution {
     await this.#latest.ask(async () => {
       if (path === null) return () => this.#know(null);
       try {
-        const known = await this.#host.noteMarks(path);
+        const known = await this.#host.assistantLines(path);
         return () => this.#know({ ...known, path });
       } catch (thrown) {
         // A note that is gone is said to be gone already.

@@ -200,7 +200,7 @@ export class Search {
     if (into?.type === 'property') {
       return entries(await this.#host.propertyValues(into.property, query));
     }
-    if (into) return notes(await this.#host.notesHaving(into));
+    if (into) return notes(await this.#host.notesMatching(into));
     switch (kind) {
       case 'text':
         if (query === '') return null;

@@ -28,7 +28,7 @@ export class Desktop {
   async setAtLogin(atLogin: AutostartMode): Promise<void> {
     if (this.state) this.state = { ...this.state, atLogin };
     await this.#app.attempt(async () => {
-      this.#told = await this.#host.setAtLogin(atLogin);
+      this.#told = await this.#host.setAutostart(atLogin);
     });
     this.state = this.#told;
   }
@@ -36,11 +36,11 @@ export class Desktop {
   /** Says what closing the window means; `ask` leaves it open. */
   async answerClosing(answer: OnClose): Promise<void> {
     this.#app.closing = false;
-    await this.#app.attempt(() => this.#host.answerClosing(answer));
+    await this.#app.attempt(() => this.#host.answerCloseRequest(answer));
   }
 
   /** Says which conversation the user has before them. */
   async lookAt(conversation: ConversationId | null): Promise<void> {
-    await this.#app.attempt(() => this.#host.lookAt(conversation));
+    await this.#app.attempt(() => this.#host.setWindowFocus(conversation));
   }
 }

@@ -121,7 +121,7 @@ export class Provider {
 
   /** Decides which settings count while their file does not: until then nobody answers. */
   async settle(choice: SettingsChoice): Promise<void> {
-    await this.#app.attempt(() => this.#host.settleSettings(choice));
+    await this.#app.attempt(() => this.#host.recoverSettings(choice));
   }
 
   /** Asks the provider for one word, and which models it has: those come with the feed. */

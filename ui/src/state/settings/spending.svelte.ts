@@ -41,14 +41,14 @@ export class Spending {
   async of(conversation: ConversationId): Promise<readonly TurnCost[] | null> {
     let turns: readonly TurnCost[] | null = null;
     await this.#app.attempt(async () => {
-      turns = await this.#host.spentIn(conversation);
+      turns = await this.#host.conversationCosts(conversation);
     });
     return turns;
   }
 
   async #load(): Promise<void> {
     await this.#app.attempt(async () => {
-      this.months = await this.#host.spentByMonth();
+      this.months = await this.#host.monthlyCosts();
     });
   }
 }

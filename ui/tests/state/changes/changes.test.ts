@@ -304,7 +304,7 @@ describe('undoing', () => {
     const [conflict] = session.app.changes.conflicts.values();
     if (!conflict) throw new Error('no conflict');
     await session.undo.settle(conflict);
-    expect(host.asked('settleConflict')).toEqual([conflict]);
+    expect(host.asked('resolveConflict')).toEqual([conflict]);
     expect(session.app.changes.conflicts.size).toBe(0);
   });
 
@@ -314,18 +314,18 @@ describe('undoing', () => {
     if (!conflict) throw new Error('no conflict');
     const note = { path: 'Letter.md', file: '1' };
     await session.undo.undoIn(conflict, note);
-    expect(host.asked('undoIn')).toEqual([
+    expect(host.asked('undoInNote')).toEqual([
       { action: 'undo', effect: 'e-letter', hunks: [1], note },
     ]);
     await session.undo.settle(conflict);
-    expect(host.asked('settleConflict')).toMatchObject([{ effect: 'e-letter', hunks: [1] }]);
+    expect(host.asked('resolveConflict')).toMatchObject([{ effect: 'e-letter', hunks: [1] }]);
   });
 
   it('leaves the note alone when the user keeps it', async () => {
     await session.undo.undo({ type: 'change_set', changeSet: 's7' });
     session.undo.keep('e-letter');
     expect(session.app.changes.conflicts.size).toBe(0);
-    expect(host.asked('settleConflict')).toEqual([]);
+    expect(host.asked('resolveConflict')).toEqual([]);
   });
 
   it('reports a refusal, and can be repeated', async () => {

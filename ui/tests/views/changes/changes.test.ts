@@ -122,7 +122,7 @@ describe('changes since then', () => {
     const { host, keys } = await openChanges();
     const row = within(rowOf(/Added 3 lines/));
     await keys.click(row.getByRole('button', { expanded: false }));
-    expect(host.asked('changedSince')).toEqual([]);
+    expect(host.asked('diffSince')).toEqual([]);
     const since = await row.findByRole('button', { name: 'Changes since then: Groceries' });
     await keys.click(since);
     const told = await row.findByTestId('since');
@@ -130,7 +130,7 @@ describe('changes since then', () => {
     expect(within(told).getByText(/the firm ones/)).toBeVisible();
     expect(since).toHaveAttribute('aria-expanded', 'true');
     await keys.click(row.getByTestId('change-undo'));
-    await waitFor(() => expect(host.asked('changedSince')).toEqual(['e-pears', 'e-pears']));
+    await waitFor(() => expect(host.asked('diffSince')).toEqual(['e-pears', 'e-pears']));
     await keys.click(since);
     expect(row.queryByTestId('since')).toBeNull();
   });
@@ -139,7 +139,7 @@ describe('changes since then', () => {
     const { host, keys } = await openChanges();
     const row = within(rowOf(/Added 3 lines/));
     await keys.click(row.getByRole('button', { expanded: false }));
-    host.refusals.set('changedSince', { code: 'other', message: 'It is not kept.' });
+    host.refusals.set('diffSince', { code: 'other', message: 'It is not kept.' });
     const since = await row.findByRole('button', { name: /^Changes since then/ });
     await keys.click(since);
     expect(await screen.findByTestId('problem')).toHaveTextContent('It is not kept.');
@@ -311,11 +311,11 @@ describe('the changes', () => {
     expect(conflict).toHaveTextContent('on the 12th, if that suits you.');
     await keys.click(within(conflict).getByRole('button', { name: 'Keep current version' }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
-    expect(host.asked('settleConflict')).toEqual([]);
+    expect(host.asked('resolveConflict')).toEqual([]);
     await waitFor(() => expect(within(row).getByRole('button', { expanded: false })).toHaveFocus());
     await keys.click(within(row).getByTestId('change-undo'));
     await keys.click(await within(row).findByRole('button', { name: 'Restore old version' }));
-    expect(host.asked('settleConflict')).toHaveLength(1);
+    expect(host.asked('resolveConflict')).toHaveLength(1);
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
   });
 

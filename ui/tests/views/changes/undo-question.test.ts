@@ -57,7 +57,7 @@ describe('the question which note an undo is about', () => {
     await keys.click(conflict.getByRole('button', { name }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
     const note = { path: 'Archive/Diary/Day 0.md', file: 'there-0' };
-    expect(host.asked('undoIn')).toEqual([
+    expect(host.asked('undoInNote')).toEqual([
       { action: 'undo', effect: 'Diary/Day 0.md', hunks: [], note },
     ]);
     // The keyboard is not lost with the button.
@@ -81,7 +81,7 @@ describe('the question which note an undo is about', () => {
     await keys.click(within(first).getByRole('button', { name }));
     await waitFor(() => expect(screen.getAllByTestId('conflict')).toHaveLength(1));
     const note = { path: 'Diary/Day 0.md', file: 'here-0' };
-    expect(host.asked('undoIn')).toEqual([
+    expect(host.asked('undoInNote')).toEqual([
       { action: 'undo', effect: 'Diary/Day 0.md', hunks: [], note },
     ]);
   });
@@ -90,7 +90,7 @@ describe('the question which note an undo is about', () => {
     const { host, keys } = await ask(1);
     await keys.click(screen.getByRole('button', { name: 'Change nothing' }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
-    expect(host.asked('undoIn')).toEqual([]);
+    expect(host.asked('undoInNote')).toEqual([]);
   });
 
   it('is not offered for all notes where there is one', async () => {
@@ -104,7 +104,7 @@ describe('the question which note an undo is about', () => {
     expect(all).toHaveTextContent('Undo in 9 notes');
     await keys.click(all);
     await waitFor(() => expect(screen.getAllByTestId('conflict')).toHaveLength(2));
-    const asked = host.asked('undoIn');
+    const asked = host.asked('undoInNote');
     expect(asked).toHaveLength(9);
     expect(JSON.stringify(asked)).not.toMatch(/Day (9|10)|,md/);
   });
@@ -129,7 +129,7 @@ describe('the question which note an undo is about', () => {
         note: { path: effect, file: `here-${String(at)}` },
       };
     });
-    expect(host.asked('undoIn')).toEqual(wanted);
+    expect(host.asked('undoInNote')).toEqual(wanted);
     expect(screen.queryByTestId('undo-in-place')).toBeNull();
     await waitFor(() => expect(document.body).not.toHaveFocus());
   });
@@ -149,7 +149,9 @@ describe('the conflict of a reapplied change', () => {
     expect(conflict).toHaveTextContent('After reapplying');
     await keys.click(within(conflict).getByRole('button', { name: 'Use changed version' }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
-    expect(host.asked('settleConflict')).toMatchObject([{ action: 'reapply', effect: 'e-boiler' }]);
+    expect(host.asked('resolveConflict')).toMatchObject([
+      { action: 'reapply', effect: 'e-boiler' },
+    ]);
     expect(session.undo.notice?.text()).toBe('Reapplied changes to 1 note');
     expect(session.undo.notice?.reverse?.name).toBe('undo');
   });
@@ -171,7 +173,7 @@ describe('the conflict of a redo', () => {
     expect(conflict).toHaveTextContent('1 conflict while redoing changes to Groceries');
     await keys.click(within(conflict).getByRole('button', { name: 'Use changed version' }));
     await waitFor(() => expect(screen.queryByTestId('conflict')).toBeNull());
-    expect(host.asked('settleConflict')).toMatchObject([{ action: 'redo', effect: 'e-undo' }]);
+    expect(host.asked('resolveConflict')).toMatchObject([{ action: 'redo', effect: 'e-undo' }]);
     expect(session.app.changes.setOf('e-pears')?.notes[0]?.standing).toBe('stands');
   });
 });
@@ -188,11 +190,11 @@ describe('the answer to one of two conflicts of a move', () => {
     const { conflicts } = session.app.changes;
     conflicts.set(one.effect, one);
     const left = { changeSet: 'set', changed: [one.path], conflicts: [two], left: 0 };
-    host.settleConflict = () => Promise.resolve(left);
+    host.resolveConflict = () => Promise.resolve(left);
     await session.undo.settle(one);
     expect([...conflicts.keys()]).toEqual(['e-other']);
     // The control: the same conflict is asked again.
-    host.settleConflict = () => Promise.resolve({ ...left, changeSet: null, changed: [] });
+    host.resolveConflict = () => Promise.resolve({ ...left, changeSet: null, changed: [] });
     await session.undo.settle(two);
     expect([...conflicts.keys()]).toEqual(['e-other']);
   });

@@ -50,21 +50,21 @@ it.each([
     await waitFor(() => expect(screen.getAllByTestId('approval-send')).toHaveLength(all - 1));
     expect(first()).not.toBe(decided);
     await fireEvent.click(first(), { detail });
-    expect(host.asked('decideHeld')).toHaveLength(1);
+    expect(host.asked('decideApproval')).toHaveLength(1);
     // The control: once one has seen the next one, it is decided.
     const clock = advanceClockEachTime();
     await fireEvent.click(first(), { detail: 1 });
     clock.mockRestore();
-    await waitFor(() => expect(host.asked('decideHeld')).toHaveLength(2));
+    await waitFor(() => expect(host.asked('decideApproval')).toHaveLength(2));
   },
 );
 
 it('an answer whose decision is on its way is not decided again', async () => {
   const host = await open();
   let goOn = (): void => undefined;
-  const whole = host.decideHeld.bind(host);
+  const whole = host.decideApproval.bind(host);
   let asked = 0;
-  host.decideHeld = async (number, decision) => {
+  host.decideApproval = async (number, decision) => {
     asked += 1;
     await new Promise<void>((resolve) => (goOn = resolve));
     await whole(number, decision);

@@ -69,7 +69,7 @@ describe('the context meter', () => {
       'Tool results: 124,900',
     ]);
     await keys.click(button);
-    expect(host.asked('summarize')).toEqual(['archive']);
+    expect(host.asked('compactConversation')).toEqual(['archive']);
     await waitFor(() => expect(screen.queryByTestId('context-meter')).toBeNull());
   });
 
@@ -91,10 +91,10 @@ describe('the context meter', () => {
       expect(button).toHaveAccessibleDescription(/^The last six exchanges are never/),
     );
     await keys.click(button);
-    expect(host.asked('summarize')).toEqual([]);
+    expect(host.asked('compactConversation')).toEqual([]);
     host.tell({ type: 'context_changed', conversation: 'archive', context: used(900) });
     await waitFor(() => expect(button).not.toHaveAccessibleDescription());
     await keys.click(button);
-    expect(host.asked('summarize')).toEqual(['archive']);
+    expect(host.asked('compactConversation')).toEqual(['archive']);
   });
 });

@@ -24,7 +24,7 @@ async function open(story: string) {
     };
   }
   host.continueTurn = late(host.continueTurn.bind(host));
-  host.leaveTurn = late(host.leaveTurn.bind(host));
+  host.dismissInterruptedTurn = late(host.dismissInterruptedTurn.bind(host));
   host.regenerate = late(host.regenerate.bind(host));
   const session = new Session(host);
   render(App, { session });

@@ -33,7 +33,7 @@ describe('earlier messages', () => {
     const asks = await within(log).findAllByRole('button', { name: 'Cost' });
     await keys.click(asks.at(-1) ?? log);
     await keys.click(await within(log).findByRole('button', { name: /Summarize earlier/ }));
-    expect(host.asked('summarize')).toEqual(['c']);
+    expect(host.asked('compactConversation')).toEqual(['c']);
     const line = await within(log).findByText(/Earlier messages were summarized for the model/);
     expect(line).toHaveTextContent('Nothing was deleted.');
     const told = within(log).getByText('They talked.');

@@ -279,7 +279,7 @@ describe('the search in conversations', () => {
 
   it('opens the conversation as it is and says why where the place cannot be shown now', async () => {
     const { host, session } = await open();
-    const { found } = await host.searchSaid('red');
+    const { found } = await host.searchConversations('red');
     const hit = found.find((one) => one.conversation === 'boat' && one.place.type === 'item');
     if (!hit) throw new Error('nothing was found');
     const message = 'The search result is in another version of this conversation.';

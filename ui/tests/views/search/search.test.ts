@@ -183,7 +183,7 @@ describe('lists of the vault', () => {
     expect(await screen.findByTestId('search-into')).toHaveTextContent(
       'Notes with #lists/shopping',
     );
-    expect(host.asked('notesHaving')).toEqual([{ type: 'tag', tag: 'lists/shopping' }]);
+    expect(host.asked('notesMatching')).toEqual([{ type: 'tag', tag: 'lists/shopping' }]);
     expect(await screen.findByTestId('search-preview')).toHaveTextContent('Heating');
     await keys.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByTestId('search-into')).toBeNull());
@@ -199,7 +199,7 @@ describe('lists of the vault', () => {
     await screen.findByRole('option', { name: /4 March 2026/ });
     await keys.keyboard('{Enter}');
     await waitFor(() =>
-      expect(host.asked('notesHaving')).toEqual([
+      expect(host.asked('notesMatching')).toEqual([
         { type: 'value', property: 'serviced', value: '4 March 2026' },
       ]),
     );

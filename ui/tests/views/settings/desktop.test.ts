@@ -20,11 +20,11 @@ describe('the desktop', () => {
   it('hears which conversation is in sight, and when none is', async () => {
     const { host, session } = await open();
     const chat = session.app.chat?.id;
-    await waitFor(() => expect(host.asked('lookAt').at(-1)).toBe(chat));
+    await waitFor(() => expect(host.asked('setWindowFocus').at(-1)).toBe(chat));
     session.openSettings('general');
-    await waitFor(() => expect(host.asked('lookAt').at(-1)).toBeNull());
+    await waitFor(() => expect(host.asked('setWindowFocus').at(-1)).toBeNull());
     session.backToChat();
-    await waitFor(() => expect(host.asked('lookAt').at(-1)).toBe(chat));
+    await waitFor(() => expect(host.asked('setWindowFocus').at(-1)).toBe(chat));
   });
 
   it('leads to the conversation that a notification was about, from anywhere', async () => {
@@ -45,14 +45,14 @@ describe('the desktop', () => {
       host.tell({ type: 'close_asked' });
       const dialog = await screen.findByRole('dialog', { name: 'Keep running in the tray?' });
       await keys.click(within(dialog).getByRole('button', { name: button }));
-      expect(host.asked('answerClosing').at(-1)).toBe(answer);
+      expect(host.asked('answerCloseRequest').at(-1)).toBe(answer);
       await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     }
     host.tell({ type: 'close_asked' });
     const dialog = await screen.findByRole('dialog', { name: 'Keep running in the tray?' });
     // The effect of Esc on a dialog.
     await fireEvent(dialog, new Event('cancel'));
-    await waitFor(() => expect(host.asked('answerClosing').at(-1)).toBe('ask'));
+    await waitFor(() => expect(host.asked('answerCloseRequest').at(-1)).toBe('ask'));
   });
 
   it('has its settings, which take effect at once and show what is so', async () => {
@@ -69,7 +69,7 @@ describe('the desktop', () => {
     const login = within(section).getByRole('switch', { name: 'Start at login' });
     expect(login).not.toBeChecked();
     await keys.click(login);
-    expect(host.asked('setAtLogin')).toEqual(['starts']);
+    expect(host.asked('setAutostart')).toEqual(['starts']);
     await waitFor(() => expect(login).toBeChecked());
   });
 
@@ -78,7 +78,7 @@ describe('the desktop', () => {
     session.openSettings('general');
     const login = await screen.findByRole('switch', { name: 'Start at login' });
     await waitFor(() => expect(session.desktop.state).not.toBeNull());
-    host.refusals.set('setAtLogin', { code: 'other', message: 'The folder is read-only.' });
+    host.refusals.set('setAutostart', { code: 'other', message: 'The folder is read-only.' });
     await keys.click(login);
     await waitFor(() => expect(session.app.problems).toHaveLength(1));
     await waitFor(() => expect(login).not.toBeChecked());
@@ -97,7 +97,7 @@ describe('the desktop', () => {
     session.openSettings('hub');
     const section = await screen.findByRole('region', { name: 'Hub' });
     await keys.click(await within(section).findByRole('button', { name: 'Also start at login' }));
-    expect(host.asked('setAtLogin')).toEqual(['starts']);
+    expect(host.asked('setAutostart')).toEqual(['starts']);
     await waitFor(() =>
       expect(within(section).queryByRole('button', { name: 'Also start at login' })).toBeNull(),
     );

@@ -33,7 +33,7 @@ describe('a settings file that does not count', () => {
       const { host, banner, keys } = await begin(vault);
       expect(banner).toHaveTextContent(/config\.toml may be cut off.*No model is asked/);
       await keys.click(within(banner).getByRole('button', { name: /^Restore last readable/ }));
-      expect(host.asked('settleSettings')).toEqual(['last_good']);
+      expect(host.asked('recoverSettings')).toEqual(['last_good']);
       await waitFor(() => expect(screen.queryByTestId('settings-trouble')).toBeNull());
     },
   );
@@ -49,11 +49,11 @@ describe('a settings file that does not count', () => {
     // The first button has the keyboard.
     expect(within(dialog).getAllByRole('button')[0]).toHaveTextContent('Cancel');
     await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
-    expect(host.asked('settleSettings')).toEqual([]);
+    expect(host.asked('recoverSettings')).toEqual([]);
     await keys.click(within(banner).getByRole('button', { name }));
     const again = await screen.findByRole('dialog');
     await keys.click(within(again).getByRole('button', { name }));
-    expect(host.asked('settleSettings')).toEqual([choice]);
+    expect(host.asked('recoverSettings')).toEqual([choice]);
   });
 
   it('offers only what can be chosen, is read aloud, and goes when the file is whole again', async () => {
@@ -70,7 +70,7 @@ describe('a settings file that does not count', () => {
 
   it('stays, and says why, where the choice is refused', async () => {
     const { host, banner, keys } = await begin();
-    host.refusals.set('settleSettings', { code: 'write', message: 'The disk is full.' });
+    host.refusals.set('recoverSettings', { code: 'write', message: 'The disk is full.' });
     await keys.click(within(banner).getByRole('button', { name: /^Restore/ }));
     expect(await screen.findByTestId('problem')).toHaveTextContent('The disk is full.');
     expect(banner).toBeInTheDocument();

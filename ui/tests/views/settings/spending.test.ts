@@ -45,7 +45,7 @@ describe('the cost of models', () => {
     const log = await screen.findByTestId('chat-log');
     const asks = await within(log).findAllByRole('button', { name: 'Cost' });
     expect(asks).toHaveLength(2);
-    expect(host.asked('spentIn')).toEqual([]);
+    expect(host.asked('conversationCosts')).toEqual([]);
     for (const ask of asks) await keys.click(ask);
     const [first, second] = await within(log).findAllByTestId('answer-cost');
     expect(first).toHaveTextContent(/\$0\.0123 · 2 requests, 2,000 tokens sent \(1,800 cached\)/);
@@ -130,7 +130,7 @@ describe('the budget of a month', () => {
     ['that it is spent', 20, 'Monthly limit reached'],
   ])('says %s', async (_, dollars, words) => {
     const { host } = await begin({ turns, months: [{ month, spent: spent(dollars * dollar) }] });
-    await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
+    await waitFor(() => expect(host.asked('monthlyCosts')).toHaveLength(1));
     if (words === null) expect(screen.queryByTestId('status-spent')).toBeNull();
     else expect(await screen.findByTestId('status-spent')).toHaveTextContent(words);
   });
@@ -140,15 +140,15 @@ describe('the budget of a month', () => {
       turns,
       months: [{ month: '2020-01', spent: spent(20 * dollar) }],
     });
-    await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
+    await waitFor(() => expect(host.asked('monthlyCosts')).toHaveLength(1));
     expect(screen.queryByTestId('status-spent')).toBeNull();
   });
 
   it('is loaded again after each turn, and leads to its limit', async () => {
     const all = { turns, months: [{ month, spent: spent(dollar) }] };
     const { host, session, keys } = await begin(all);
-    await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
-    host.spentByMonth = async () => [{ month, spent: spent(18 * dollar) }];
+    await waitFor(() => expect(host.asked('monthlyCosts')).toHaveLength(1));
+    host.monthlyCosts = async () => [{ month, spent: spent(18 * dollar) }];
     const item = { type: 'ended', turn: 't3', status: 'done', error: null, offer: null } as const;
     host.tell({ type: 'item_changed', conversation: 'c', item });
     await keys.click(await screen.findByTestId('status-spent'));

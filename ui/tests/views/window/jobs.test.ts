@@ -54,12 +54,12 @@ describe('work that takes long', () => {
     const stop = within(await screen.findByTestId('work')).getByRole('button', { name: 'Stop' });
     stop.focus();
     await keys.keyboard('{Enter}');
-    expect(host.asked('stopWork')).toEqual([7]);
+    expect(host.asked('stopJob')).toEqual([7]);
     host.tell({ type: 'jobs_changed', jobs: work('undoing', 4, 1_240, true) });
     await waitFor(() => expect(screen.getByTestId('work')).toHaveTextContent('Stopping…'));
     expect(stop).toHaveFocus();
     await keys.keyboard('{Enter}');
-    expect(host.asked('stopWork')).toEqual([7]);
+    expect(host.asked('stopJob')).toEqual([7]);
   });
 
   it('leaves no file where an export was stopped, and says that', async () => {
@@ -72,7 +72,7 @@ describe('work that takes long', () => {
 
   it('that could not be stopped is a problem', async () => {
     const { host, keys } = await open();
-    host.refusals.set('stopWork', { code: 'other', message: 'Nobody listens.' });
+    host.refusals.set('stopJob', { code: 'other', message: 'Nobody listens.' });
     host.tell({ type: 'jobs_changed', jobs: work('undoing', 3, 1_240) });
     await keys.click(within(await screen.findByTestId('work')).getByRole('button'));
     expect(await screen.findByTestId('problem')).toHaveTextContent('Nobody listens.');

@@ -206,7 +206,7 @@ describe('an answer that needs approval', () => {
     if (!discard) throw new Error('nothing is left');
     await keys.click(discard);
     await keys.click(screen.getByTestId('approval-discard'));
-    expect(host.asked('decideHeld')).toEqual([
+    expect(host.asked('decideApproval')).toEqual([
       { number: 4, decision: 'send' },
       { number: 1, decision: 'send' },
       { number: 2, decision: 'discard' },
@@ -335,8 +335,8 @@ describe('problems', () => {
   });
 
   it.each([
-    ['Undo 3', ['undo', 'leaveTurn']],
-    ['Leave as is', ['leaveTurn']],
+    ['Undo 3', ['undo', 'dismissInterruptedTurn']],
+    ['Leave as is', ['dismissInterruptedTurn']],
   ])('after an interruption ends with %s, by keyboard', async (word, asked) => {
     const { host, keys } = await open('interrupted');
     const card = within(await screen.findByTestId('interrupted'));
@@ -344,9 +344,9 @@ describe('problems', () => {
     card.getByRole('button', { name: word }).focus();
     await keys.keyboard('{Enter}');
     await waitFor(() => expect(card.queryByRole('button')).toBeNull());
-    const calls = host.calls.map(([name]) => name);
-    expect(calls.filter((name) => name === 'undo' || name === 'leaveTurn')).toEqual(asked);
-    expect(host.asked('leaveTurn')).toEqual(['t1']);
+    const ends = host.calls.filter(([name]) => /^(?:undo|dismissInterruptedTurn)$/.test(name));
+    expect(ends.map(([name]) => name)).toEqual(asked);
+    expect(host.asked('dismissInterruptedTurn')).toEqual(['t1']);
   });
 
   it('with the key leads to the settings', async () => {
