@@ -72,8 +72,9 @@ pub(crate) async fn undo_in_note(
 }
 
 #[tauri::command]
-pub(crate) fn stop_job(app: State<'_, App>, work: u32) {
+pub(crate) async fn stop_job(app: State<'_, App>, work: u32) -> Result<(), UserError> {
     app.stop_job(work);
+    Ok(())
 }
 
 #[tauri::command]
