@@ -1,117 +1,151 @@
-//! The one list of commands that feeds the window's invoke handler.
+//! The window's invoke handler, made from the list of IPC calls.
 
 use tauri::Runtime;
 use tauri::ipc::Invoke;
 
 use crate::commands::{changes, chat, conversations, desktop, hub, notes, search, settings, vault};
 
-/// The invoke handler.
-#[expect(clippy::too_many_lines, reason = "a list, a line for each command")]
+include!("../../crates/protocol/ipc_calls.rs");
+
+macro_rules! handler_of {
+    (
+        types $types:tt
+        $($module:ident {
+            $(
+                $(#[doc = $docs:literal])*
+                $scope:ident $name:ident($($arguments:tt)*) -> $result:ty;
+            )*
+        })*
+    ) => {
+        tauri::generate_handler![$($($module::$name,)*)*]
+    };
+}
+
+/// Answers the calls of the list, and no other.
 pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
-    tauri::generate_handler![
-        chat::subscribe,
-        chat::open_conversation,
-        conversations::open_conversation_at,
-        conversations::list_conversations,
-        conversations::search_conversations,
-        conversations::rename_conversation,
-        conversations::set_archive_state,
-        conversations::end_conversation,
-        conversations::delete_conversation,
-        conversations::restore_conversation,
-        conversations::conversation_counts,
-        conversations::delete_conversations,
-        conversations::restore_conversations,
-        conversations::export_conversations,
-        chat::send_message,
-        chat::stop,
-        chat::continue_turn,
-        chat::edit_queued,
-        chat::remove_queued,
-        chat::regenerate,
-        chat::show_variant,
-        chat::dismiss_interrupted_turn,
-        chat::conversation_costs,
-        chat::compact_conversation,
-        settings::monthly_costs,
-        chat::decide_review,
-        changes::list_applied,
-        changes::applied_hunks,
-        changes::diff_since,
-        changes::assistant_lines,
-        changes::undo,
-        changes::redo,
-        changes::reapply,
-        changes::resolve_conflict,
-        changes::undo_in_note,
-        changes::stop_job,
-        changes::history,
-        changes::delete_history,
-        notes::show_note,
-        notes::close_note,
-        notes::select_in_note,
-        notes::save_answer,
-        notes::open_in_editor,
-        notes::open_in_obsidian,
-        notes::open_image,
-        search::find_names,
-        search::notes_named,
-        search::search_text,
-        search::note_links,
-        search::private_note,
-        search::private_mentions,
-        search::unresolved_links,
-        search::link_repairs,
-        search::create_linked_note,
-        search::replace_broken_link,
-        search::broken_links,
-        search::list_tags,
-        search::list_properties,
-        search::property_values,
-        search::notes_matching,
-        search::list_tasks,
-        search::read_note,
-        settings::save_settings,
-        settings::recover_settings,
-        settings::try_key,
-        settings::set_key,
-        settings::test_provider,
-        settings::unlock_keyring,
-        settings::stop_unlocking,
-        hub::retry_hub,
-        hub::hub_token_source,
-        hub::set_hub_token,
-        hub::decide_approval,
-        hub::write_description,
-        hub::stop_description,
-        vault::choose_vault,
-        vault::add_extra_root,
-        vault::open_sample,
-        desktop::set_window_focus,
-        desktop::desktop_state,
-        desktop::set_autostart,
-        desktop::answer_close_request,
-    ]
+    ipc_calls!(handler_of)
 }
 
 #[cfg(test)]
 mod tests {
-    include!("../command_names.rs");
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    macro_rules! names_and_signatures {
+        (
+            types $types:tt
+            $($module:ident {
+                $(
+                    $(#[doc = $docs:literal])*
+                    $scope:ident $name:ident($($arguments:tt)*) -> $result:ty;
+                )*
+            })*
+        ) => {
+            vec![$($((
+                stringify!($name),
+                signature(
+                    stringify!($scope),
+                    stringify!($name),
+                    stringify!($($arguments)*),
+                    stringify!($result),
+                ),
+            ),)*)*]
+        };
+    }
+
+    /// Arguments that the host fills in: they are no part of a call.
+    const FILLED_IN: [&str; 4] = [": VaultApp", ": State<", ": AppHandle<", ": Channel<"];
+
+    /// The name and the signature of each entry of the list.
+    fn listed() -> Vec<(&'static str, String)> {
+        ipc_calls!(names_and_signatures)
+    }
+
+    /// A call as one text, whatever its line breaks. A command cannot tell who names its vault.
+    fn signature(scope: &str, name: &str, arguments: &str, result: &str) -> String {
+        let scope = if scope == "named_vault" { "vault" } else { scope };
+        let call = format!("{name}({arguments}) -> {result}");
+        let call: String = call.split_whitespace().collect();
+        format!("{scope} {}", call.replace(",)", ")"))
+    }
+
+    /// The signature of a command, from the name of its function on.
+    fn command_signature(command: &str) -> String {
+        let head = command.split('{').next().unwrap_or_default().replace("'_, ", "");
+        let (name, head) = head.split_once('(').expect("arguments");
+        let name = name.split('<').next().unwrap_or_default();
+        let (arguments, result) = head.split_once(')').expect("the end of the arguments");
+        let result = result.trim().strip_prefix("-> Result<");
+        let result = result.and_then(|result| result.strip_suffix(", UserError>"));
+        let (filled_in, arguments): (Vec<&str>, Vec<&str>) = arguments
+            .split(',')
+            .partition(|argument| FILLED_IN.iter().any(|kind| argument.contains(*kind)));
+        let takes = |kind: &str| filled_in.iter().any(|argument| argument.contains(kind));
+        let scope = match (takes(": VaultApp"), takes(": Channel<")) {
+            (true, _) => "vault",
+            (false, true) => "feed",
+            (false, false) => "app",
+        };
+        signature(scope, name, &arguments.join(","), result.unwrap_or("not a result"))
+    }
+
+    /// Entries without such a command, and commands without such an entry.
+    fn disagreements(listed: &[String], sources: &str) -> Vec<String> {
+        let listed: BTreeSet<String> = listed.iter().cloned().collect();
+        let commands = sources.split("#[tauri::command]").skip(1);
+        let commands = commands.filter_map(|command| command.split_once("fn "));
+        let commands = commands.map(|(_, command)| command_signature(command)).collect();
+        listed.symmetric_difference(&commands).cloned().collect()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test reads the sources")]
+    fn sources() -> String {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/commands");
+        let files = fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file"));
+        files.map(|file| fs::read_to_string(file.path()).expect("a source")).collect()
+    }
 
     #[test]
-    fn the_build_the_handler_the_capability_and_the_ui_name_the_same_commands() {
-        let handler = include_str!("invoke_handler.rs");
+    fn each_command_has_the_scope_the_arguments_and_the_result_of_its_entry() {
+        let listed: Vec<String> = listed().into_iter().map(|(_, signature)| signature).collect();
+        assert!(listed.len() > 50, "only {} calls are listed", listed.len());
+        let disagreements = disagreements(&listed, &sources());
+        assert!(disagreements.is_empty(), "\n{}\n", disagreements.join("\n"));
+    }
+
+    #[test]
+    fn a_command_that_differs_from_its_entry_is_complained_about() {
+        let entry = [signature("vault", "stop", "conversation: ConversationId,", "()")];
+        let complaints = |head: &str| {
+            disagreements(&entry, &format!("#[tauri::command]\npub(crate) async fn {head} {{\n"))
+        };
+        let agreed = "stop(app: VaultApp, conversation: ConversationId) -> Result<(), UserError>";
+        assert!(complaints(agreed).is_empty());
+        for (part, other) in [
+            ("stop", "halt"),
+            ("VaultApp", "State<'_, App>"),
+            ("conversation:", "chat:"),
+            ("ConversationId", "TurnId"),
+            ("ConversationId", "ConversationId, turn: TurnId"),
+            ("<(),", "<bool,"),
+            (" -> Result<(), UserError>", ""),
+        ] {
+            let head = agreed.replace(part, other);
+            assert_eq!(complaints(&head).len(), 2, "{head}");
+        }
+        assert_eq!(disagreements(&entry, "").len(), 1);
+    }
+
+    #[test]
+    fn the_capability_and_the_ui_name_the_calls_of_the_list() {
         let capability = include_str!("../capabilities/main.json");
         let ui = include_str!("../../ui/src/ipc/tauri.ts");
-        for name in COMMANDS {
-            assert!(handler.contains(&format!("::{name},")), "handler: {name}");
+        let listed = listed();
+        for (name, _) in &listed {
             let permission = format!("\"allow-{}\"", name.replace('_', "-"));
             assert!(capability.contains(&permission), "capability: {name}");
             assert!(ui.contains(&format!("'{name}'")), "ui: {name}");
         }
-        assert_eq!(capability.matches("\"allow-").count(), COMMANDS.len());
-        let listed =
-            handler.lines().filter(|line| line.trim_end().ends_with(',') && line.contains("::"));
-        assert_eq!(listed.count(), COMMANDS.len());
+        assert_eq!(capability.matches("\"allow-").count(), listed.len());
     }
 }
