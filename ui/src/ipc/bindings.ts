@@ -1,356 +1,339 @@
 // Written by `./dev bindings` from crates/protocol. Do not edit.
 
 /**
- * A conversation. UUID v7: sorts by the time it began.
+ * An event. The window applies it and requests nothing in return.
  */
-export type ConversationId = string;
+export type AppEvent = { "type": "conversation_changed", 
+/**
+ * Its new row, whole.
+ */
+conversation: Conversation, } | { "type": "conversation_gone", 
+/**
+ * The deleted conversation.
+ */
+conversation: ConversationId, } | { "type": "item_changed", 
+/**
+ * The conversation that the item belongs to.
+ */
+conversation: ConversationId, 
+/**
+ * The item, whole: it replaces the one with its id.
+ */
+item: ChatItem, } | { "type": "chat_changed", 
+/**
+ * The conversation to open again.
+ */
+conversation: ConversationId, } | { "type": "text_added", 
+/**
+ * The conversation with the item.
+ */
+conversation: ConversationId, 
+/**
+ * The item whose text grows.
+ */
+id: MessageId, 
+/**
+ * The text to append.
+ */
+text: string, } | { "type": "wait_changed", 
+/**
+ * The conversation whose turn waits.
+ */
+conversation: ConversationId, 
+/**
+ * For what; `None` once the answer goes on, or the turn is over.
+ */
+wait: ModelWait | null, } | { "type": "context_changed", 
+/**
+ * The conversation that is sent.
+ */
+conversation: ConversationId, 
+/**
+ * How full it is; `None` when no model answers any more.
+ */
+context: ContextUse | null, } | { "type": "question_changed", 
+/**
+ * The conversation that asks.
+ */
+conversation: ConversationId, 
+/**
+ * The open one, if there is one.
+ */
+question: Question | null, } | { "type": "review_changed", 
+/**
+ * The conversation that led to the changes.
+ */
+conversation: ConversationId, 
+/**
+ * The pending changes, if any.
+ */
+review: Review | null, } | { "type": "held_changed", 
+/**
+ * The conversation with the messages.
+ */
+conversation: ConversationId, 
+/**
+ * All approvals there, oldest first.
+ */
+held: Array<PendingApproval>, } | { "type": "applied_changed", 
+/**
+ * The set as it is now, whole.
+ */
+set: AppliedSet, } | { "type": "history_changed" } | { "type": "jobs_changed", 
+/**
+ * All that is under way, the oldest first.
+ */
+jobs: Array<JobProgress>, } | { "type": "provider_changed", 
+/**
+ * Its present state.
+ */
+provider: ProviderStatus, } | { "type": "hub_changed", 
+/**
+ * The present state of the link.
+ */
+hub: HubStatus, } | { "type": "settings_changed", 
+/**
+ * All settings in effect, whichever changed.
+ */
+settings: Settings, 
+/**
+ * Why the settings file does not count, while it does not.
+ */
+trouble: SettingsProblem | null, } | { "type": "vault_changed", 
+/**
+ * The open vault, or `None` when none is open.
+ */
+vault: VaultInfo | null, } | { "type": "note_changed", 
+/**
+ * Which, as [`crate::request::NoteContent`] named it.
+ */
+path: NotePath, 
+/**
+ * Its text and properties now, or `None` when it was removed or renamed.
+ */
+content: NoteText | null, } | { "type": "called", 
+/**
+ * The conversation to show.
+ */
+conversation: ConversationId, } | { "type": "close_asked" } | { "type": "problem", 
+/**
+ * The error, to be shown to the user.
+ */
+error: UserError, };
 
 /**
- * A stored message.
+ * All that the window shows before anything happens.
  */
-export type MessageId = string;
-
+export type AppSnapshot = { 
 /**
- * One run of the model from a user message to a terminal status.
+ * Events with a higher number are not in it.
  */
-export type TurnId = string;
-
+seq: number, 
 /**
- * A vault on this device: a copy of it, and the same vault on another device, has another one.
+ * The vault, or `None` on the first run.
  */
-export type VaultId = string;
-
+vault: VaultInfo | null, 
 /**
- * A tool call, spelled as the model spelled it; unique within its turn only.
+ * The settings in effect.
  */
-export type CallId = string;
-
+settings: Settings, 
 /**
- * A set of planned or applied changes.
+ * Why the settings file does not count, while it does not.
  */
-export type ChangeSetId = string;
-
-/**
- * One change of one path, in the ledger.
- */
-export type EffectId = string;
-
-/**
- * An open or closed question to the user.
- */
-export type QuestionId = string;
-
-/**
- * A path inside the vault: `/`-separated, no `.` or `..` part, no protected part.
- *
- * Compared as NFC, spelled as given (or as on disk, once the vault has resolved it).
- */
-export type NotePath = string;
-
-/**
- * A file as its file system knows it: the same after a rename, a move inside the file system or a
- * save in place, another one for a copy or for a file that was created again under an old name.
- *
- * An inode number alone is given again as soon as its file is gone. Together with the birth time it
- * names one file, where the file system keeps birth times.
- *
- * Its text form is `inode:born`, or `inode` without a birth time: JavaScript would round the numbers.
- */
-export type FileId = string;
-
-/**
- * Two contents with the same hash are the same bytes.
- */
-export type ContentHash = string;
-
-/**
- * Where it comes from. As text: `user`, `hub`, `note:PATH`, `hints:PATH`,
- * `tool:NAME`, `vault`, `foreign`.
- */
-export type Source = string;
-
-/**
- * Milliseconds since 1970-01-01T00:00:00Z.
- */
-export type Timestamp = number;
-
-/**
- * The channel something came through. Trust follows it, never the text.
- */
-export type Origin = "window" | "hub_text" | "hub_voice" | "cli" | "unknown";
-
-/**
- * The one who chose the note that is open beside the chat.
- */
-export type NoteOpener = "user" | "tool" | "unknown";
-
-/**
- * Where a turn stands. Everything after `Running` is terminal.
- */
-export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "cancelled" | "failed" | "interrupted";
-
-/**
- * The action that can resolve an error.
- */
-export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write" | "busy" | "spending" | "settings" | "too_large" | "answered" | "pattern";
-
-/**
- * A sentence for the user, with a code where the window acts on it.
- */
-export type UserError = { 
-/**
- * The action that the window may offer.
- */
-code: ErrorCode, 
-/**
- * One clear sentence: what failed on what, and what to do.
- */
-message: string, };
-
-/**
- * The treatment of planned changes.
- */
-export type Mode = "review" | "auto" | "read_only";
-
-/**
- * Whether an interrupted turn continues automatically at the next start.
- */
-export type ResumePolicy = "always" | "ask" | "never";
-
+settingsTrouble: SettingsProblem | null, 
 /**
  * The provider that answers.
  */
-export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "commands";
+provider: ProviderStatus, 
+/**
+ * The state of the link to the hub.
+ */
+hub: HubStatus, 
+/**
+ * The first page of the list, newest first, and all that need attention.
+ */
+conversations: Array<Conversation>, 
+/**
+ * The list goes on behind this one; `None` when all of it is here.
+ */
+behind: ConversationId | null, 
+/**
+ * Long work in progress, the oldest first.
+ */
+jobs: Array<JobProgress>, 
+/**
+ * The problems at start (such as a vault that is gone).
+ */
+problems: Array<UserError>, };
 
 /**
- * How several keys of one provider are used.
+ * Why changes were applied.
  */
-export type KeyPolicy = "failover" | "round_robin";
+export type AppliedBy = "assistant" | "undo" | "reapply" | "save" | "repair";
 
 /**
- * The source of the title and summary of a conversation that the user has given no name.
+ * The effect of a change in the ledger on a note, hunk by hunk.
  */
-export type TitleSource = "model" | "words";
+export type AppliedHunks = { 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
+ * for a rename or a folder, and none that are too old.
+ */
+hunks: Array<NoteHunk>, 
+/**
+ * The places of the undone hunks, in order.
+ */
+undone: Array<number>, };
 
 /**
- * Light, dark or as the system.
+ * One applied change of one note or folder.
  */
-export type Theme = "system" | "light" | "dark";
+export type AppliedNote = { 
+/**
+ * The change in the ledger.
+ */
+effect: EffectId, 
+/**
+ * The turn that led to it. Changes of several turns may have been accepted together.
+ */
+turn: TurnId, 
+/**
+ * Where it was when it was changed.
+ */
+path: NotePath, 
+/**
+ * Where it went, for a rename.
+ */
+target: NotePath | null, 
+/**
+ * The operation that was applied.
+ */
+kind: ChangeKind, 
+/**
+ * Entries of a set with the same unit are undone together: a move and the links to it.
+ */
+unit: CallId | null, 
+/**
+ * Lines added, without those of hunks that were undone while others remain.
+ */
+added: number, 
+/**
+ * Lines removed, in the same way.
+ */
+removed: number, 
+/**
+ * Whether it still stands.
+ */
+standing: ChangeStatus, 
+/**
+ * Whether the text of that time was deleted: the change cannot be undone, or its undo cannot
+ * be redone.
+ */
+tooOld: boolean, };
 
 /**
- * The language of everything that the program itself says.
+ * Applied changes, newest first.
  */
-export type Language = "system" | "en" | "de";
+export type AppliedPage = { 
+/**
+ * Events up to this number are in it.
+ */
+seq: number, 
+/**
+ * One entry for each set, newest first.
+ */
+sets: Array<AppliedSet>, 
+/**
+ * Whether older ones are omitted.
+ */
+more: boolean, };
 
 /**
- * The hub link's settings.
+ * Changes that were applied together.
  */
-export type HubSettings = { 
+export type AppliedSet = { 
 /**
- * Off until the user turns it on.
+ * The id by which it is undone as a whole.
  */
-enabled: boolean, 
+id: ChangeSetId, 
 /**
- * `ws://127.0.0.1:9473` unless changed.
+ * The conversation that led to it, if one did and it is still known.
  */
-address: string, 
+conversation: ConversationId | null, 
 /**
- * The name we register; `^[a-zA-Z][a-zA-Z0-9_-]*$`, at most 64.
+ * The turn that led to it first.
  */
-name: string, 
+turn: TurnId, 
 /**
- * The description for the hub's router; not blank, at most 1024 UTF-16 units.
+ * The one who applied it: the assistant, the user or Vaultmate.
  */
-description: string, 
+by: AppliedBy, 
 /**
- * Notes, by path, that messages may add to at once, besides the inbox and the daily note.
+ * The user's message that led to it, or to the answer that was saved; empty for an undo, a
+ * reapplied change and a repaired link.
  */
-notes: Array<string>, 
+request: string, 
 /**
- * The note, by path, to which text is added that no model could process or that is to be
- * remembered. Empty means [`HubSettings::INBOX`].
+ * The time of its last change, by which sets are ordered; 0 where the first version stored
+ * none.
  */
-inboxNote: string, };
+at: Timestamp, 
+/**
+ * One entry a change, in the order they were applied.
+ */
+notes: Array<AppliedNote>, };
 
 /**
- * Rules for notes that are kept from models: folders (`Diary`), tags (`#private`), properties
- * (`status: secret`). A key that is not known here is an error, because the notes that it should
- * protect are not known.
+ * The user's decision about it.
  */
-export type PrivateSettings = { 
-/**
- * Notes that no model sees, nor their names.
- */
-never: Array<string>, 
-/**
- * Notes that only a model on this computer sees.
- */
-local: Array<string>, 
-/**
- * Whether the user declares that the provider's server URL is on this computer. Counts only
- * for a loopback address. Saving another provider or URL turns it off.
- */
-endpointIsLocal: boolean, };
+export type ApprovalDecision = "send" | "discard";
 
 /**
- * A folder outside the vault that is seen as a top-level folder of it, and only read.
+ * The reason why it needs approval.
  */
-export type ExtraRoot = { 
+export type ApprovalReason = { "kind": "outside" } | { "kind": "unheard" } | { "kind": "failed", 
 /**
- * Its path from the top of the file system.
+ * The last error.
  */
-folder: string, 
-/**
- * Its name in the vault; empty means the last part of `folder`.
- */
-name: string, };
+error: string, };
 
 /**
- * Prices in thousandths of a US dollar per million tokens, which is billionths of a dollar per
- * token.
+ * Where a conversation lies.
  */
-export type Price = { 
-/**
- * Of the prompt, where it was not cached.
- */
-input: number, 
-/**
- * Of the answer.
- */
-output: number, 
-/**
- * Of the part of the prompt that was read from the cache.
- */
-cacheRead: number, 
-/**
- * Of the part of the prompt that was written to the cache.
- */
-cacheWrite: number, };
+export type ArchiveState = "open" | "archived";
 
 /**
- * A model, as far as its provider's list, our own or the user's settings know it.
+ * Lines of a note that stand as a change of the assistant left them.
  */
-export type ModelInfo = { 
+export type AssistantLines = { 
 /**
- * Its id, as it is sent.
+ * The first of them, 1-based.
  */
-id: string, 
+first: number, 
 /**
- * The display name its provider gives it, if that differs from the id.
+ * The last of them, 1-based and included.
  */
-name: string | null, 
+last: number, 
 /**
- * How many tokens a prompt and its answer may have together.
+ * The set that the change belongs to.
  */
-window: number | null, 
+changeSet: ChangeSetId, 
 /**
- * How many tokens an answer may have.
+ * The conversation that led to it, if it is still known.
  */
-maxOutput: number | null, 
+conversation: ConversationId | null, 
 /**
- * Its price; `None` is "not known", never "free".
+ * The user's message that led to it; empty where it is not kept.
  */
-price: Price | null, };
-
+request: string, 
 /**
- * How much a model thinks before it answers.
+ * The time of the change; 0 where the first version stored none.
  */
-export type Effort = "low" | "medium" | "high";
-
-/**
- * The user's settings for one model, where they differ from the provider's.
- */
-export type ModelParameters = { 
-/**
- * The model's id, as it is sent.
- */
-model: string, 
-/**
- * How freely it chooses its words.
- */
-temperature: number | null, 
-/**
- * The share of likely tokens that it chooses from.
- */
-topP: number | null, 
-/**
- * How many tokens an answer may have.
- */
-maxTokens: number | null, 
-/**
- * How much it thinks.
- */
-effort: Effort | null, 
-/**
- * A JSON object; its keys besides ours are added to each request.
- */
-extra: string, };
-
-/**
- * The spending limits for models, in US cents; 0 is no limit.
- */
-export type SpendingSettings = { 
-/**
- * The cost at which a turn ends; the user may continue.
- */
-turnCents: number, 
-/**
- * The cost of a month at which no model is asked until the next month.
- */
-monthCents: number, 
-/**
- * No model is asked at all.
- */
-paused: boolean, };
-
-/**
- * Which settings count from now on, where the settings file does not.
- */
-export type SettingsChoice = "file" | "last_good" | "defaults";
-
-/**
- * Why the settings file does not count. No model is asked until it is whole again or the user has decided.
- */
-export type SettingsProblem = { 
-/**
- * The message, with what to do.
- */
-message: string, 
-/**
- * The choices of the user.
- */
-choices: Array<SettingsChoice>, };
-
-/**
- * How earlier messages are summarized when a conversation grows too long for its model.
- */
-export type CompactionSettings = { 
-/**
- * The model that summarizes, of the same provider; empty means the one that answers.
- */
-model: string, 
-/**
- * Its additional instructions.
- */
-prompt: string, };
-
-/**
- * The effect of closing the window while the hub is on and there is a tray.
- */
-export type OnClose = "ask" | "tray" | "quit";
-
-/**
- * How the program behaves on the desktop.
- */
-export type DesktopSettings = { 
-/**
- * Whether the desktop shows notifications about pending or ended work while nobody looks.
- */
-notifications: boolean, 
-/**
- * The effect of closing the window.
- */
-onClose: OnClose, };
+at: Timestamp, };
 
 /**
  * The action when the user logs in.
@@ -358,561 +341,42 @@ onClose: OnClose, };
 export type AutostartMode = "starts" | "stays_off";
 
 /**
- * How the desktop stands, as it was found a moment ago.
+ * A tool call, spelled as the model spelled it; unique within its turn only.
  */
-export type DesktopState = { 
-/**
- * Whether the program stands in a tray that somebody shows.
- */
-inTray: boolean, 
-/**
- * The action when the user logs in.
- */
-atLogin: AutostartMode, };
+export type CallId = string;
 
 /**
- * All settings, as in `config.toml`. Keys are never among them.
+ * The kind of an [`ChangeAction`], in a word.
  */
-export type Settings = { 
-/**
- * The treatment of planned changes.
- */
-mode: Mode, 
-/**
- * The provider that answers.
- */
-provider: ProviderKind, 
-/**
- * The model's id or alias; empty means the provider's default.
- */
-model: string, 
-/**
- * The provider's server URL; empty means its default.
- */
-baseUrl: string, 
-/**
- * Whether an interrupted turn continues automatically at the next start.
- */
-resume: ResumePolicy, 
-/**
- * How several keys are used.
- */
-keyPolicy: KeyPolicy, 
-/**
- * Whether the offer of a model server on this computer was answered; it is made once.
- */
-localOfferAnswered: boolean, 
-/**
- * The user's corrections of model data: windows, limits, prices.
- */
-models: Array<ModelInfo>, 
-/**
- * How models are asked, each one at most once.
- */
-parameters: Array<ModelParameters>, 
-/**
- * How the notes are organised, in the user's words; the model is told.
- */
-organisation: string, 
-/**
- * The spending limits.
- */
-spending: SpendingSettings, 
-/**
- * How earlier messages are summarized.
- */
-compaction: CompactionSettings, 
-/**
- * The source of titles of conversations.
- */
-titles: TitleSource, 
-/**
- * The look.
- */
-theme: Theme, 
-/**
- * The language of the window, the tray and notifications.
- */
-language: Language, 
-/**
- * The hub link.
- */
-hub: HubSettings, 
-/**
- * The desktop around the window.
- */
-desktop: DesktopSettings, 
-/**
- * Rules for notes that are kept from models.
- */
-private: PrivateSettings, 
-/**
- * Whether links to notes inside the vault are read through. They are never written through.
- */
-followLinks: boolean, 
-/**
- * Additional folders, which are read as if they were in the vault.
- */
-extraRoots: Array<ExtraRoot>, };
+export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_folder" | "make_folder" | "trash_folder" | "restore_folder";
 
 /**
- * Where the link stands.
+ * A set of planned or applied changes.
  */
-export type HubState = "off" | "connecting" | "registering" | "online" | "waiting" | "refused";
+export type ChangeSetId = string;
 
 /**
- * The link, for the window.
+ * The present state of an applied change.
  */
-export type HubStatus = { 
-/**
- * Where it stands.
- */
-state: HubState, 
-/**
- * The last problem and the remedy; empty when all is well.
- */
-trouble: string | null, 
-/**
- * When it tries again automatically, while it is offline.
- */
-retryAt: Timestamp | null, 
-/**
- * How many frames of the hub were ignored since the vault was opened: they were not what a hub
- * sends.
- */
-ignored: number, };
+export type ChangeStatus = "stands" | "partly_undone" | "undone" | "overwritten";
 
 /**
- * A model server on this computer.
+ * The changes of a note since a change in the ledger.
  */
-export type LocalServer = { 
+export type ChangedSince = { 
 /**
- * Its name ("LM Studio").
+ * The change.
  */
-name: string, 
+effect: EffectId, 
 /**
- * As whom it is asked.
+ * Where the note is now; `None` when it is gone.
  */
-provider: ProviderKind, 
+path: NotePath | null, 
 /**
- * Its server URL.
+ * From what the change left to what stands there now, from top to bottom; none where that is
+ * the same.
  */
-address: string, 
-/**
- * The id of the first model in its list that is not for embeddings.
- */
-model: string, };
-
-/**
- * The work of a model on this computer before it answers.
- */
-export type ModelWait = { "type": "reading", 
-/**
- * An estimate of the tokens of the prompt.
- */
-tokens: number, } | { "type": "loading" };
-
-/**
- * Why the keyring could not be looked into for a secret.
- */
-export type KeyringTrouble = "locked" | "unknown" | "unavailable";
-
-/**
- * A server that an environment variable names.
- */
-export type EnvServer = { 
-/**
- * The name of the variable, such as `ANTHROPIC_BASE_URL`.
- */
-variable: string, 
-/**
- * The server URL, without a user name or password.
- */
-url: string, };
-
-/**
- * The present provider and model, for the composer and the settings.
- */
-export type ProviderStatus = { 
-/**
- * Whether a model answers (else Commands).
- */
-hasModel: boolean, 
-/**
- * The model's id or alias; empty where there is none.
- */
-model: string, 
-/**
- * Models to choose from, by id: the provider's list once it was tested, else those we know.
- */
-models: Array<ModelInfo>, 
-/**
- * Its short name ("Haiku", "Commands").
- */
-label: string, 
-/**
- * Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.
- */
-keySource: string | null, 
-/**
- * How many keys there are.
- */
-keys: number, 
-/**
- * The server that an environment variable names, while the settings name none.
- */
-envServer: EnvServer | null, 
-/**
- * The problem and the remedy.
- */
-trouble: string | null, 
-/**
- * Why the keyring could not be looked into for a key that is in no other place.
- */
-keyring: KeyringTrouble | null, 
-/**
- * A model server on this computer that could answer, while nobody else does and the user was
- * not asked before.
- */
-offer: LocalServer | null, };
-
-/**
- * How far building the index is.
- */
-export type IndexProgress = { 
-/**
- * Files that were looked at.
- */
-done: number, 
-/**
- * Files there are, as far as is known.
- */
-all: number, };
-
-/**
- * The open vault.
- */
-export type VaultInfo = { 
-/**
- * Which vault: what is shown of it counts for no other.
- */
-id: VaultId, 
-/**
- * The folder's name.
- */
-name: string, 
-/**
- * Its whole path, as the user knows it.
- */
-folder: string, 
-/**
- * The number of notes when they were last counted; the count may lag behind changes.
- */
-notes: number, 
-/**
- * Whether it takes writes.
- */
-writable: boolean, 
-/**
- * Whether it is the sample that came with the app.
- */
-sample: boolean, 
-/**
- * The present problem and the remedy.
- */
-trouble: string | null, 
-/**
- * How far the index is while it is being built; `None` when it stands, or cannot.
- */
-indexing: IndexProgress | null, 
-/**
- * Rises when notes changed: what was looked up before may stand differently.
- */
-revision: number, };
-
-/**
- * Tokens, as the provider reported them; zero where it did not. Of an answer that was stopped or broke
- * off, those that are not reported are estimated.
- */
-export type TokenUsage = { 
-/**
- * Tokens of the prompt that were not cached.
- */
-input: number, 
-/**
- * Tokens of the answer.
- */
-output: number, 
-/**
- * Tokens of the prompt read from the cache.
- */
-cacheRead: number, 
-/**
- * Tokens of the prompt written to the cache.
- */
-cacheWrite: number, };
-
-/**
- * The total cost of some requests.
- */
-export type ModelCost = { 
-/**
- * How many requests reported what they used.
- */
-requests: number, 
-/**
- * The sum of the tokens they reported.
- */
-usage: TokenUsage, 
-/**
- * The cost of those with a known price, in billionths of a US dollar.
- */
-cost: number, 
-/**
- * How many have no known price.
- */
-unpriced: number, };
-
-/**
- * The cost of all requests of one turn.
- */
-export type TurnCost = { 
-/**
- * The turn that the requests belong to.
- */
-turn: TurnId, 
-/**
- * Its last words, if it said any.
- */
-answer: MessageId | null, 
-/**
- * The sum over its requests, also those that were cut or sent again.
- */
-spent: ModelCost, };
-
-/**
- * The cost of all requests of a calendar month in the user's time zone.
- */
-export type MonthCost = { 
-/**
- * Year and month, `2026-11`.
- */
-month: string, 
-/**
- * The sum over its requests.
- */
-spent: ModelCost, };
-
-/**
- * Whether it goes on.
- */
-export type ConversationState = "active" | "ended";
-
-/**
- * A row of the conversation list.
- */
-export type Conversation = { 
-/**
- * Its id; ids sort by the time their conversations began.
- */
-id: ConversationId, 
-/**
- * Its name: from the first words until it has a better one.
- */
-title: string, 
-/**
- * Whether a model worded the title: it may say what a note says.
- */
-titledByModel: boolean, 
-/**
- * Its summary, in a few sentences of a model; one that goes on may have none yet.
- */
-summary: string | null, 
-/**
- * Whether it goes on.
- */
-state: ConversationState, 
-/**
- * Whether it came over the hub.
- */
-fromHub: boolean, 
-/**
- * Whether the user has archived it.
- */
-archived: boolean, 
-/**
- * When something last happened in it.
- */
-updatedAt: Timestamp, 
-/**
- * The text of its open question.
- */
-waitingQuestion: string | null, 
-/**
- * How many notes have pending changes in it.
- */
-waitingNotes: number, 
-/**
- * How many answers in it the hub is not told before the user has said so.
- */
-held: number, 
-/**
- * Whether a turn was cut in it, and the user shall say what becomes of it.
- */
-interrupted: boolean, 
-/**
- * Whether a turn runs or is queued in it.
- */
-working: boolean, };
-
-/**
- * The place of the match.
- */
-export type MatchReason = "title" | "alias" | "heading" | "text" | "property";
-
-/**
- * A place in a note that matches what was looked for.
- */
-export type Passage = { 
-/**
- * The note that holds the passage.
- */
-path: NotePath, 
-/**
- * The heading the passage stands under, if any.
- */
-heading: string | null, 
-/**
- * 1-based line of the passage's first line.
- */
-line: number, 
-/**
- * The passage, plain text of the note.
- */
-text: string, 
-/**
- * Matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
- */
-marks: Array<[number, number]>, 
-/**
- * Why it matched.
- */
-why: MatchReason, 
-/**
- * Whether the passage shows properties as they are written, and no text. Passages that were
- * stored before this field say no.
- */
-properties: boolean, };
-
-/**
- * A closed set: the window knows every one.
- */
-export type ToolEvent = { "type": "read", 
-/**
- * The note, as spelled on disk.
- */
-path: NotePath, } | { "type": "open_note", 
-/**
- * The note to show.
- */
-path: NotePath, 
-/**
- * The line to bring into view, counted from 1; `None` is the top.
- */
-line: number | null, } | { "type": "show_changes", 
-/**
- * Those that this conversation led to; `None` for all.
- */
-conversation: ConversationId | null, } | { "type": "question_asked", 
-/**
- * The question, in Markdown.
- */
-question: string, } | { "type": "conversation_ended", 
-/**
- * Why, in the assistant's words.
- */
-reason: string | null, } | { "type": "searched", 
-/**
- * The query, as the model wrote it.
- */
-query: string, 
-/**
- * How many hits or entries there were.
- */
-hits: number, } | { "type": "passages", 
-/**
- * The query, as the model wrote it.
- */
-query: string, 
-/**
- * The passages shown.
- */
-passages: Array<Passage>, 
-/**
- * How many there were in all.
- */
-total: number, } | { "type": "changed", 
-/**
- * The note, or the future path of a new one.
- */
-path: NotePath, 
-/**
- * Whether the note is new.
- */
-created: boolean, 
-/**
- * Lines added.
- */
-added: number, 
-/**
- * Lines removed.
- */
-removed: number, 
-/**
- * Whether it is pending.
- */
-waiting: boolean, } | { "type": "moved", 
-/**
- * The path before the move.
- */
-path: NotePath, 
-/**
- * The path after it.
- */
-to: NotePath, 
-/**
- * Whether it is pending.
- */
-waiting: boolean, } | { "type": "trashed", 
-/**
- * The note or folder to trash.
- */
-path: NotePath, 
-/**
- * Whether it is pending.
- */
-waiting: boolean, } | { "type": "folder_made", 
-/**
- * The path of the new folder.
- */
-path: NotePath, 
-/**
- * Whether it is pending.
- */
-waiting: boolean, };
-
-/**
- * The work of a turn when it was interrupted: it can be continued, undone or left as it is.
- */
-export type Interruption = { 
-/**
- * Notes that it changed and that are still as it made them.
- */
-changed: number, 
-/**
- * Notes with pending changes of it.
- */
-waiting: number, };
+hunks: Array<NoteHunk>, };
 
 /**
  * One thing in the chat. Ids are stable: the same id later replaces the item.
@@ -1044,389 +508,17 @@ rejected: Array<NotePath>,
 at: Timestamp, };
 
 /**
- * The waiting state of a conversation: it survives restarts, for as long as it takes.
+ * How earlier messages are summarized when a conversation grows too long for its model.
  */
-export type Question = { 
+export type CompactionSettings = { 
 /**
- * Its id, which an answer names.
+ * The model that summarizes, of the same provider; empty means the one that answers.
  */
-id: QuestionId, 
+model: string, 
 /**
- * Where it was asked.
+ * Its additional instructions.
  */
-conversation: ConversationId, 
-/**
- * The turn that ended by asking.
- */
-turn: TurnId, 
-/**
- * The call that asked.
- */
-call: CallId, 
-/**
- * The user message that began the turn.
- */
-originalMessage: MessageId, 
-/**
- * The question, as shown.
- */
-text: string, 
-/**
- * Ready answers; may be empty.
- */
-options: Array<string>, 
-/**
- * Tool calls done in the turn before it asked.
- */
-toolCallsCompleted: number, 
-/**
- * When the turn ended by asking.
- */
-askedAt: Timestamp, };
-
-/**
- * The kind of an [`ChangeAction`], in a word.
- */
-export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_folder" | "make_folder" | "trash_folder" | "restore_folder";
-
-/**
- * The change of a line.
- */
-export type DiffLineKind = "same" | "added" | "removed";
-
-/**
- * A run of words.
- */
-export type DiffSpan = { 
-/**
- * A part of the line, whitespace included.
- */
-text: string, 
-/**
- * Whether it differs from the line it replaces.
- */
-marked: boolean, };
-
-/**
- * One line of a hunk, without its line ending.
- */
-export type DiffLine = { 
-/**
- * Kept, added or removed.
- */
-sign: DiffLineKind, 
-/**
- * The line in pieces; `marked` pieces are the words that differ.
- */
-words: Array<DiffSpan>, };
-
-/**
- * One changed region.
- */
-export type NoteHunk = { 
-/**
- * The heading it stands under, if any.
- */
-heading: string | null, 
-/**
- * Whether it begins among the properties at the top of the note.
- */
-properties: boolean, 
-/**
- * 1-based first line in the note as it was.
- */
-oldStart: number, 
-/**
- * 1-based first line in the note as it shall be.
- */
-newStart: number, 
-/**
- * Context, removed and added lines, top to bottom.
- */
-lines: Array<DiffLine>, };
-
-/**
- * One note of a review.
- */
-export type NoteDiff = { 
-/**
- * Its path before the changes; for a new note, the future one.
- */
-path: NotePath, 
-/**
- * The operation that is planned.
- */
-kind: ChangeKind, 
-/**
- * Where it goes, when it is renamed.
- */
-to: NotePath | null, 
-/**
- * Rows with the same unit are accepted or rejected together: a move and the links to it.
- */
-unit: CallId | null, 
-/**
- * Lines added.
- */
-added: number, 
-/**
- * Lines removed.
- */
-removed: number, 
-/**
- * The single changes, each with up to three lines around it.
- */
-hunks: Array<NoteHunk>, 
-/**
- * Names exactly these changes, for the decision on them.
- */
-seen: string, 
-/**
- * Whether it words rules for the assistant after more was read than the user's own words.
- */
-rules: boolean, 
-/**
- * Why it could not be applied when it was tried.
- */
-problem: string | null, };
-
-/**
- * Pending changes.
- */
-export type Review = { 
-/**
- * The change set that a decision names.
- */
-id: ChangeSetId, 
-/**
- * The conversation it belongs to.
- */
-conversation: ConversationId, 
-/**
- * The user's message that led to it.
- */
-request: string, 
-/**
- * One diff a note, in the order they were planned.
- */
-notes: Array<NoteDiff>, 
-/**
- * The hub and the notes of which something was read before they were planned.
- */
-sources: Array<Source>, };
-
-/**
- * A text that needs approval: an answer to the hub, or a message of it.
- */
-export type PendingApproval = { 
-/**
- * Its number, by which the user's decision names it; unique in the vault.
- */
-number: number, 
-/**
- * The text that is sent or processed once it is approved.
- */
-text: string, 
-/**
- * The rule that holds it back.
- */
-why: ApprovalReason, };
-
-/**
- * The reason why it needs approval.
- */
-export type ApprovalReason = { "kind": "outside" } | { "kind": "unheard" } | { "kind": "failed", 
-/**
- * The last error.
- */
-error: string, };
-
-/**
- * The user's decision about it.
- */
-export type ApprovalDecision = "send" | "discard";
-
-/**
- * Why changes were applied.
- */
-export type AppliedBy = "assistant" | "undo" | "reapply" | "save" | "repair";
-
-/**
- * The present state of an applied change.
- */
-export type ChangeStatus = "stands" | "partly_undone" | "undone" | "overwritten";
-
-/**
- * One applied change of one note or folder.
- */
-export type AppliedNote = { 
-/**
- * The change in the ledger.
- */
-effect: EffectId, 
-/**
- * The turn that led to it. Changes of several turns may have been accepted together.
- */
-turn: TurnId, 
-/**
- * Where it was when it was changed.
- */
-path: NotePath, 
-/**
- * Where it went, for a rename.
- */
-target: NotePath | null, 
-/**
- * The operation that was applied.
- */
-kind: ChangeKind, 
-/**
- * Entries of a set with the same unit are undone together: a move and the links to it.
- */
-unit: CallId | null, 
-/**
- * Lines added, without those of hunks that were undone while others remain.
- */
-added: number, 
-/**
- * Lines removed, in the same way.
- */
-removed: number, 
-/**
- * Whether it still stands.
- */
-standing: ChangeStatus, 
-/**
- * Whether the text of that time was deleted: the change cannot be undone, or its undo cannot
- * be redone.
- */
-tooOld: boolean, };
-
-/**
- * Changes that were applied together.
- */
-export type AppliedSet = { 
-/**
- * The id by which it is undone as a whole.
- */
-id: ChangeSetId, 
-/**
- * The conversation that led to it, if one did and it is still known.
- */
-conversation: ConversationId | null, 
-/**
- * The turn that led to it first.
- */
-turn: TurnId, 
-/**
- * The one who applied it: the assistant, the user or Vaultmate.
- */
-by: AppliedBy, 
-/**
- * The user's message that led to it, or to the answer that was saved; empty for an undo, a
- * reapplied change and a repaired link.
- */
-request: string, 
-/**
- * The time of its last change, by which sets are ordered; 0 where the first version stored
- * none.
- */
-at: Timestamp, 
-/**
- * One entry a change, in the order they were applied.
- */
-notes: Array<AppliedNote>, };
-
-/**
- * Which applied changes to list.
- */
-export type ListApplied = { 
-/**
- * Those that one conversation led to; `None` for all of the vault.
- */
-conversation: ConversationId | null, 
-/**
- * Those before this set; `None` begins with the newest.
- */
-before: ChangeSetId | null, };
-
-/**
- * Applied changes, newest first.
- */
-export type AppliedPage = { 
-/**
- * Events up to this number are in it.
- */
-seq: number, 
-/**
- * One entry for each set, newest first.
- */
-sets: Array<AppliedSet>, 
-/**
- * Whether older ones are omitted.
- */
-more: boolean, };
-
-/**
- * The effect of a change in the ledger on a note, hunk by hunk.
- */
-export type AppliedHunks = { 
-/**
- * The change.
- */
-effect: EffectId, 
-/**
- * Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
- * for a rename or a folder, and none that are too old.
- */
-hunks: Array<NoteHunk>, 
-/**
- * The places of the undone hunks, in order.
- */
-undone: Array<number>, };
-
-/**
- * The changes of a note since a change in the ledger.
- */
-export type ChangedSince = { 
-/**
- * The change.
- */
-effect: EffectId, 
-/**
- * Where the note is now; `None` when it is gone.
- */
-path: NotePath | null, 
-/**
- * From what the change left to what stands there now, from top to bottom; none where that is
- * the same.
- */
-hunks: Array<NoteHunk>, };
-
-/**
- * The changes to undo.
- */
-export type UndoScope = { "type": "effect", 
-/**
- * The change, by its id in the ledger.
- */
-effect: EffectId, 
-/**
- * Its hunks, by their place in [`AppliedHunks`]; empty for the whole change.
- */
-hunks: Array<number>, } | { "type": "change_set", 
-/**
- * As [`AppliedSet::id`] named it.
- */
-changeSet: ChangeSetId, } | { "type": "turn", 
-/**
- * The turn whose sets are undone.
- */
-turn: TurnId, } | { "type": "conversation", 
-/**
- * The conversation whose sets are undone.
- */
-conversation: ConversationId, };
+prompt: string, };
 
 /**
  * Lines that were changed by both.
@@ -1446,250 +538,9 @@ now: string,
 back: string, };
 
 /**
- * A change that could not be undone, redone or reapplied whole.
+ * Two contents with the same hash are the same bytes.
  */
-export type UndoConflict = { 
-/**
- * The request that met the conflict.
- */
-action: UndoAction, 
-/**
- * The change.
- */
-effect: EffectId, 
-/**
- * The change in the list of applied changes that the conflict belongs to: `effect`, unless that is of an undo or a
- * redo. Those are not listed, so it is then a change that they undid or made again.
- */
-listed: EffectId, 
-/**
- * Where the note is now, or was last.
- */
-path: NotePath, 
-/**
- * The hunks of the change that the answer completes, by their place in [`AppliedHunks`]; empty for all
- * that is left of the change.
- */
-hunks: Array<number>, 
-/**
- * The bytes of the note that the places are of; `None` when the note is gone. An answer about a note
- * that has other bytes by then is refused.
- */
-shown: ContentHash | null, 
-/**
- * The reason and the remedy.
- */
-why: string, 
-/**
- * The places, each with both versions.
- */
-places: Array<ConflictingLines>, 
-/**
- * Notes that may be the one that was changed, where that is not certain; the likeliest first. The
- * user says which it is with [`UndoTarget`].
- */
-candidates: Array<UndoCandidate>, };
-
-/**
- * A note that may be the one that a change is about.
- */
-export type UndoCandidate = { 
-/**
- * Its present path.
- */
-path: NotePath, 
-/**
- * Which file it is, whatever has its path when the user answers.
- */
-file: FileId, };
-
-/**
- * The request of the user that led to a question, and that an answer completes.
- */
-export type UndoAction = "undo" | "redo" | "reapply";
-
-/**
- * The user says which note a change is about, where others moved or replaced it unseen.
- */
-export type UndoTarget = { 
-/**
- * The request that asked for the note.
- */
-action: UndoAction, 
-/**
- * The change.
- */
-effect: EffectId, 
-/**
- * The hunks that were asked for, as the question names them in [`UndoConflict`].
- */
-hunks: Array<number>, 
-/**
- * The note that was shown. If another file has its path by now, nothing is changed, and the user is
- * asked again.
- */
-note: UndoCandidate, };
-
-/**
- * The result of undoing or reapplying changes.
- */
-export type UndoResult = { 
-/**
- * The set that did it: to undo that set is to redo. `None` when nothing changed.
- */
-changeSet: ChangeSetId | null, 
-/**
- * The notes and folders that it changed, by their paths afterwards.
- */
-changed: Array<NotePath>, 
-/**
- * Changes that could not be undone without a guess: the notes are as they were in these
- * places.
- */
-conflicts: Array<UndoConflict>, 
-/**
- * How many notes were left as they were because the user stopped it, or because one that
- * belongs to them could not be changed.
- */
-left: number, };
-
-/**
- * Lines of a note that stand as a change of the assistant left them.
- */
-export type AssistantLines = { 
-/**
- * The first of them, 1-based.
- */
-first: number, 
-/**
- * The last of them, 1-based and included.
- */
-last: number, 
-/**
- * The set that the change belongs to.
- */
-changeSet: ChangeSetId, 
-/**
- * The conversation that led to it, if it is still known.
- */
-conversation: ConversationId | null, 
-/**
- * The user's message that led to it; empty where it is not kept.
- */
-request: string, 
-/**
- * The time of the change; 0 where the first version stored none.
- */
-at: Timestamp, };
-
-/**
- * The lines of a note that the assistant wrote.
- */
-export type NoteAttribution = { 
-/**
- * The text that the lines are of.
- */
-text: string, 
-/**
- * From top to bottom; none where it is not known.
- */
-marks: Array<AssistantLines>, };
-
-/**
- * The history to delete: changes that are older than this.
- */
-export type HistoryAge = "ninety_days" | "thirty_days" | "any";
-
-/**
- * The loss if changes of an age were deleted from the history.
- */
-export type HistoryAgeStats = { 
-/**
- * The age that the count is for.
- */
-age: HistoryAge, 
-/**
- * How many changes could not be undone any more.
- */
-changes: number, };
-
-/**
- * The amount of stored history of the notes.
- */
-export type HistoryStats = { 
-/**
- * How much room it takes, packed.
- */
-bytes: number, 
-/**
- * The time of the oldest change that can be undone; `None` if there is none.
- */
-since: Timestamp | null, 
-/**
- * The loss by age, the longest first.
- */
-older: Array<HistoryAgeStats>, };
-
-/**
- * The loss from deleting history. The notes themselves are untouched.
- */
-export type DeletedHistory = { 
-/**
- * How many changes cannot be undone any more.
- */
-changes: number, 
-/**
- * How much room it took, packed.
- */
-bytes: number, };
-
-/**
- * Work under way.
- */
-export type JobProgress = { 
-/**
- * Names it, for as long as the application runs.
- */
-id: number, 
-/**
- * Which work it is; several jobs of one kind may run.
- */
-kind: JobKind, 
-/**
- * Steps that were taken: notes, conversations, or changes whose history is deleted.
- */
-done: number, 
-/**
- * Steps in all; `None` while that is not known.
- */
-all: number | null, 
-/**
- * Whether it was stopped: then it ends with the step that is under way.
- */
-stopping: boolean, };
-
-/**
- * Long work that shows its progress and that the user can stop.
- */
-export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "deleting_history";
-
-/**
- * A message of the user that has several versions; the conversation is shown as it went on from
- * one of them.
- */
-export type MessageVariant = { 
-/**
- * The message that is shown.
- */
-message: MessageId, 
-/**
- * Which of them it is, counted from 1.
- */
-number: number, 
-/**
- * How many there are.
- */
-count: number, };
+export type ContentHash = string;
 
 /**
  * A kind of content that a model is sent.
@@ -1734,78 +585,61 @@ parts: Array<ContextPart>,
 canSummarize: boolean, };
 
 /**
- * Everything the chat shows of one conversation.
+ * A row of the conversation list.
  */
-export type ConversationView = { 
+export type Conversation = { 
 /**
- * Events up to this number are in it. The window keeps the events of this conversation that
- * arrive meanwhile and applies those with a higher number.
+ * Its id; ids sort by the time their conversations began.
  */
-seq: number, 
+id: ConversationId, 
 /**
- * The row.
+ * Its name: from the first words until it has a better one.
  */
-conversation: Conversation, 
+title: string, 
 /**
- * How many items before these are omitted; none unless only the end was requested.
+ * Whether a model worded the title: it may say what a note says.
  */
-earlier: number, 
+titledByModel: boolean, 
 /**
- * Its items, oldest first.
+ * Its summary, in a few sentences of a model; one that goes on may have none yet.
  */
-items: Array<ChatItem>, 
+summary: string | null, 
 /**
- * The messages that have several versions.
+ * Whether it goes on.
  */
-variants: Array<MessageVariant>, 
+state: ConversationState, 
 /**
- * The open question.
+ * Whether it came over the hub.
  */
-question: Question | null, 
+fromHub: boolean, 
 /**
- * The pending changes.
+ * Whether the user has archived it.
  */
-review: Review | null, 
+archived: boolean, 
 /**
- * Messages to the hub that need approval, oldest first.
+ * When something last happened in it.
  */
-held: Array<PendingApproval>, 
+updatedAt: Timestamp, 
 /**
- * How full the context window is with it; `None` without a model, and until it was found out: then
- * [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
+ * The text of its open question.
  */
-context: ContextUse | null, };
-
+waitingQuestion: string | null, 
 /**
- * Where a conversation lies.
+ * How many notes have pending changes in it.
  */
-export type ArchiveState = "open" | "archived";
-
+waitingNotes: number, 
 /**
- * A page of the list to read.
+ * How many answers in it the hub is not told before the user has said so.
  */
-export type ListConversations = { 
+held: number, 
 /**
- * Of those that lie here.
+ * Whether a turn was cut in it, and the user shall say what becomes of it.
  */
-archiveState: ArchiveState, 
+interrupted: boolean, 
 /**
- * The page after this one; `None` begins with the newest.
+ * Whether a turn runs or is queued in it.
  */
-before: ConversationId | null, };
-
-/**
- * A page of the list, newest first.
- */
-export type ConversationPage = { 
-/**
- * The rows.
- */
-conversations: Array<Conversation>, 
-/**
- * Others stand behind this one; `None` when these are the last.
- */
-behind: ConversationId | null, };
+working: boolean, };
 
 /**
  * How many conversations there are, and how many deleted ones can be restored.
@@ -1823,32 +657,6 @@ deleted: number,
  * Until when all of those are; `None` where there are none.
  */
 until: Timestamp | null, };
-
-/**
- * The author of a match, or the name of the conversation.
- */
-export type HitSource = "name" | "user" | "assistant" | "change";
-
-/**
- * The place of words in a conversation.
- */
-export type HitLocation = { "type": "whole" } | { "type": "item", 
-/**
- * The turn that it belongs to.
- */
-turn: TurnId, 
-/**
- * The item, as [`ChatItem`](crate::chat::conversation::ChatItem) names it.
- */
-id: MessageId, } | { "type": "call", 
-/**
- * The turn that called.
- */
-turn: TurnId, 
-/**
- * The call, unique within its turn.
- */
-call: CallId, };
 
 /**
  * A match in a conversation.
@@ -1901,6 +709,209 @@ found: Array<ConversationHit>,
 more: boolean, };
 
 /**
+ * A conversation. UUID v7: sorts by the time it began.
+ */
+export type ConversationId = string;
+
+/**
+ * A page of the list, newest first.
+ */
+export type ConversationPage = { 
+/**
+ * The rows.
+ */
+conversations: Array<Conversation>, 
+/**
+ * Others stand behind this one; `None` when these are the last.
+ */
+behind: ConversationId | null, };
+
+/**
+ * Whether it goes on.
+ */
+export type ConversationState = "active" | "ended";
+
+/**
+ * Everything the chat shows of one conversation.
+ */
+export type ConversationView = { 
+/**
+ * Events up to this number are in it. The window keeps the events of this conversation that
+ * arrive meanwhile and applies those with a higher number.
+ */
+seq: number, 
+/**
+ * The row.
+ */
+conversation: Conversation, 
+/**
+ * How many items before these are omitted; none unless only the end was requested.
+ */
+earlier: number, 
+/**
+ * Its items, oldest first.
+ */
+items: Array<ChatItem>, 
+/**
+ * The messages that have several versions.
+ */
+variants: Array<MessageVariant>, 
+/**
+ * The open question.
+ */
+question: Question | null, 
+/**
+ * The pending changes.
+ */
+review: Review | null, 
+/**
+ * Messages to the hub that need approval, oldest first.
+ */
+held: Array<PendingApproval>, 
+/**
+ * How full the context window is with it; `None` without a model, and until it was found out: then
+ * [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
+ */
+context: ContextUse | null, };
+
+/**
+ * A word of the notes and how many notes have it: a tag, a property, a value, a broken link.
+ */
+export type CountedValue = { 
+/**
+ * As most notes spell it.
+ */
+word: string, 
+/**
+ * The number of notes that have it.
+ */
+notes: number, };
+
+/**
+ * Words, those of most notes first.
+ */
+export type CountedValues = { 
+/**
+ * The first of them.
+ */
+words: Array<CountedValue>, 
+/**
+ * How many there are.
+ */
+total: number, };
+
+/**
+ * A decision on pending changes. Notes that are not named stay pending.
+ */
+export type DecideReview = { 
+/**
+ * The open change set. An answer for another one is refused.
+ */
+review: ChangeSetId, 
+/**
+ * One entry for each decided note.
+ */
+notes: Array<NoteDecision>, };
+
+/**
+ * The loss from deleting history. The notes themselves are untouched.
+ */
+export type DeletedHistory = { 
+/**
+ * How many changes cannot be undone any more.
+ */
+changes: number, 
+/**
+ * How much room it took, packed.
+ */
+bytes: number, };
+
+/**
+ * How the program behaves on the desktop.
+ */
+export type DesktopSettings = { 
+/**
+ * Whether the desktop shows notifications about pending or ended work while nobody looks.
+ */
+notifications: boolean, 
+/**
+ * The effect of closing the window.
+ */
+onClose: OnClose, };
+
+/**
+ * How the desktop stands, as it was found a moment ago.
+ */
+export type DesktopState = { 
+/**
+ * Whether the program stands in a tray that somebody shows.
+ */
+inTray: boolean, 
+/**
+ * The action when the user logs in.
+ */
+atLogin: AutostartMode, };
+
+/**
+ * One line of a hunk, without its line ending.
+ */
+export type DiffLine = { 
+/**
+ * Kept, added or removed.
+ */
+sign: DiffLineKind, 
+/**
+ * The line in pieces; `marked` pieces are the words that differ.
+ */
+words: Array<DiffSpan>, };
+
+/**
+ * The change of a line.
+ */
+export type DiffLineKind = "same" | "added" | "removed";
+
+/**
+ * A run of words.
+ */
+export type DiffSpan = { 
+/**
+ * A part of the line, whitespace included.
+ */
+text: string, 
+/**
+ * Whether it differs from the line it replaces.
+ */
+marked: boolean, };
+
+/**
+ * One change of one path, in the ledger.
+ */
+export type EffectId = string;
+
+/**
+ * How much a model thinks before it answers.
+ */
+export type Effort = "low" | "medium" | "high";
+
+/**
+ * A server that an environment variable names.
+ */
+export type EnvServer = { 
+/**
+ * The name of the variable, such as `ANTHROPIC_BASE_URL`.
+ */
+variable: string, 
+/**
+ * The server URL, without a user name or password.
+ */
+url: string, };
+
+/**
+ * The action that can resolve an error.
+ */
+export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write" | "busy" | "spending" | "settings" | "too_large" | "answered" | "pattern";
+
+/**
  * How they are written.
  */
 export type ExportFormat = "markdown" | "json";
@@ -1919,284 +930,146 @@ file: string,
 conversations: number, };
 
 /**
- * All that the window shows before anything happens.
+ * A folder outside the vault that is seen as a top-level folder of it, and only read.
  */
-export type AppSnapshot = { 
+export type ExtraRoot = { 
 /**
- * Events with a higher number are not in it.
+ * Its path from the top of the file system.
  */
-seq: number, 
+folder: string, 
 /**
- * The vault, or `None` on the first run.
+ * Its name in the vault; empty means the last part of `folder`.
  */
-vault: VaultInfo | null, 
-/**
- * The settings in effect.
- */
-settings: Settings, 
-/**
- * Why the settings file does not count, while it does not.
- */
-settingsTrouble: SettingsProblem | null, 
-/**
- * The provider that answers.
- */
-provider: ProviderStatus, 
-/**
- * The state of the link to the hub.
- */
-hub: HubStatus, 
-/**
- * The first page of the list, newest first, and all that need attention.
- */
-conversations: Array<Conversation>, 
-/**
- * The list goes on behind this one; `None` when all of it is here.
- */
-behind: ConversationId | null, 
-/**
- * Long work in progress, the oldest first.
- */
-jobs: Array<JobProgress>, 
-/**
- * The problems at start (such as a vault that is gone).
- */
-problems: Array<UserError>, };
+name: string, };
 
 /**
- * An event. The window applies it and requests nothing in return.
+ * A file as its file system knows it: the same after a rename, a move inside the file system or a
+ * save in place, another one for a copy or for a file that was created again under an old name.
+ *
+ * An inode number alone is given again as soon as its file is gone. Together with the birth time it
+ * names one file, where the file system keeps birth times.
+ *
+ * Its text form is `inode:born`, or `inode` without a birth time: JavaScript would round the numbers.
  */
-export type AppEvent = { "type": "conversation_changed", 
-/**
- * Its new row, whole.
- */
-conversation: Conversation, } | { "type": "conversation_gone", 
-/**
- * The deleted conversation.
- */
-conversation: ConversationId, } | { "type": "item_changed", 
-/**
- * The conversation that the item belongs to.
- */
-conversation: ConversationId, 
-/**
- * The item, whole: it replaces the one with its id.
- */
-item: ChatItem, } | { "type": "chat_changed", 
-/**
- * The conversation to open again.
- */
-conversation: ConversationId, } | { "type": "text_added", 
-/**
- * The conversation with the item.
- */
-conversation: ConversationId, 
-/**
- * The item whose text grows.
- */
-id: MessageId, 
-/**
- * The text to append.
- */
-text: string, } | { "type": "wait_changed", 
-/**
- * The conversation whose turn waits.
- */
-conversation: ConversationId, 
-/**
- * For what; `None` once the answer goes on, or the turn is over.
- */
-wait: ModelWait | null, } | { "type": "context_changed", 
-/**
- * The conversation that is sent.
- */
-conversation: ConversationId, 
-/**
- * How full it is; `None` when no model answers any more.
- */
-context: ContextUse | null, } | { "type": "question_changed", 
-/**
- * The conversation that asks.
- */
-conversation: ConversationId, 
-/**
- * The open one, if there is one.
- */
-question: Question | null, } | { "type": "review_changed", 
-/**
- * The conversation that led to the changes.
- */
-conversation: ConversationId, 
-/**
- * The pending changes, if any.
- */
-review: Review | null, } | { "type": "held_changed", 
-/**
- * The conversation with the messages.
- */
-conversation: ConversationId, 
-/**
- * All approvals there, oldest first.
- */
-held: Array<PendingApproval>, } | { "type": "applied_changed", 
-/**
- * The set as it is now, whole.
- */
-set: AppliedSet, } | { "type": "history_changed" } | { "type": "jobs_changed", 
-/**
- * All that is under way, the oldest first.
- */
-jobs: Array<JobProgress>, } | { "type": "provider_changed", 
-/**
- * Its present state.
- */
-provider: ProviderStatus, } | { "type": "hub_changed", 
-/**
- * The present state of the link.
- */
-hub: HubStatus, } | { "type": "settings_changed", 
-/**
- * All settings in effect, whichever changed.
- */
-settings: Settings, 
-/**
- * Why the settings file does not count, while it does not.
- */
-trouble: SettingsProblem | null, } | { "type": "vault_changed", 
-/**
- * The open vault, or `None` when none is open.
- */
-vault: VaultInfo | null, } | { "type": "note_changed", 
-/**
- * Which, as [`crate::request::NoteContent`] named it.
- */
-path: NotePath, 
-/**
- * Its text and properties now, or `None` when it was removed or renamed.
- */
-content: NoteText | null, } | { "type": "called", 
-/**
- * The conversation to show.
- */
-conversation: ConversationId, } | { "type": "close_asked" } | { "type": "problem", 
-/**
- * The error, to be shown to the user.
- */
-error: UserError, };
+export type FileId = string;
 
 /**
- * An event with its number; numbers rise by one.
+ * The history to delete: changes that are older than this.
  */
-export type NumberedEvent = { 
-/**
- * Its place in the sequence; [`AppSnapshot::seq`] counts in the same one.
- */
-seq: number, 
-/**
- * The event itself.
- */
-event: AppEvent, };
+export type HistoryAge = "ninety_days" | "thirty_days" | "any";
 
 /**
- * The user's message, and where it belongs.
+ * The loss if changes of an age were deleted from the history.
  */
-export type SendMessageRequest = { 
+export type HistoryAgeStats = { 
 /**
- * Where; `None` begins a new conversation.
+ * The age that the count is for.
  */
-conversation: ConversationId | null, 
+age: HistoryAge, 
 /**
- * The words to send, Markdown.
+ * How many changes could not be undone any more.
  */
-text: string, 
-/**
- * The question they answer; `None` while one is open means "not an answer".
- */
-answers: QuestionId | null, 
-/**
- * The open note that is sent with them. Without it nothing of the open note reaches a model.
- */
-openNote: NotePath | null, };
+changes: number, };
 
 /**
- * The treatment of the changes of an answer that is regenerated.
+ * The amount of stored history of the notes.
  */
-export type OldChanges = "keep" | "undo";
+export type HistoryStats = { 
+/**
+ * How much room it takes, packed.
+ */
+bytes: number, 
+/**
+ * The time of the oldest change that can be undone; `None` if there is none.
+ */
+since: Timestamp | null, 
+/**
+ * The loss by age, the longest first.
+ */
+older: Array<HistoryAgeStats>, };
 
 /**
- * A message of the user to be answered again.
+ * The place of words in a conversation.
  */
-export type RegenerateRequest = { 
+export type HitLocation = { "type": "whole" } | { "type": "item", 
 /**
- * The user's message whose answer is replaced.
+ * The turn that it belongs to.
  */
-message: MessageId, 
+turn: TurnId, 
 /**
- * A new version of it; `None` regenerates the answer to the same text, which works only for
- * the last message.
+ * The item, as [`ChatItem`](crate::chat::conversation::ChatItem) names it.
  */
-text: string | null, 
+id: MessageId, } | { "type": "call", 
 /**
- * The treatment of the changes of the old answer; `None` asks if there are any.
+ * The turn that called.
  */
-old: OldChanges | null, };
+turn: TurnId, 
+/**
+ * The call, unique within its turn.
+ */
+call: CallId, };
 
 /**
- * The result of regenerating an answer.
+ * The author of a match, or the name of the conversation.
  */
-export type RegenerateOutcome = { "type": "begun" } | { "type": "asks", 
-/**
- * Notes that an undo of its changes changes.
- */
-changed: number, 
-/**
- * Notes for which changes of it wait.
- */
-waiting: number, 
-/**
- * Whether that undo includes applied changes of an earlier answer.
- */
-earlier: boolean, };
+export type HitSource = "name" | "user" | "assistant" | "change";
 
 /**
- * A decision on pending changes. Notes that are not named stay pending.
+ * The hub link's settings.
  */
-export type DecideReview = { 
+export type HubSettings = { 
 /**
- * The open change set. An answer for another one is refused.
+ * Off until the user turns it on.
  */
-review: ChangeSetId, 
+enabled: boolean, 
 /**
- * One entry for each decided note.
+ * `ws://127.0.0.1:9473` unless changed.
  */
-notes: Array<NoteDecision>, };
+address: string, 
+/**
+ * The name we register; `^[a-zA-Z][a-zA-Z0-9_-]*$`, at most 64.
+ */
+name: string, 
+/**
+ * The description for the hub's router; not blank, at most 1024 UTF-16 units.
+ */
+description: string, 
+/**
+ * Notes, by path, that messages may add to at once, besides the inbox and the daily note.
+ */
+notes: Array<string>, 
+/**
+ * The note, by path, to which text is added that no model could process or that is to be
+ * remembered. Empty means [`HubSettings::INBOX`].
+ */
+inboxNote: string, };
 
 /**
- * The decision on the changes of one note.
+ * Where the link stands.
  */
-export type NoteDecision = { 
-/**
- * The path before the changes.
- */
-path: NotePath, 
-/**
- * Identifies the decided changes, as [`crate::NoteDiff::seen`] named them. If the changes are
- * different ones by now, nothing is decided.
- */
-seen: string, 
-/**
- * Applies to all its changes, or to each hunk.
- */
-decision: ReviewDecision, };
+export type HubState = "off" | "connecting" | "registering" | "online" | "waiting" | "refused";
 
 /**
- * A decision on the changes of one note.
+ * The link, for the window.
  */
-export type ReviewDecision = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
+export type HubStatus = { 
 /**
- * One entry for each of [`crate::NoteDiff::hunks`], in their order.
+ * Where it stands.
  */
-hunks: Array<HunkDecision>, };
+state: HubState, 
+/**
+ * The last problem and the remedy; empty when all is well.
+ */
+trouble: string | null, 
+/**
+ * When it tries again automatically, while it is offline.
+ */
+retryAt: Timestamp | null, 
+/**
+ * How many frames of the hub were ignored since the vault was opened: they were not what a hub
+ * sends.
+ */
+ignored: number, };
 
 /**
  * The decision on one hunk, whatever is decided on the others of its note.
@@ -2208,90 +1081,70 @@ export type HunkDecision = { "type": "accept" } | { "type": "reject" } | { "type
 text: string, };
 
 /**
- * The result of saving an answer as a note.
+ * How far building the index is.
  */
-export type SavedAnswer = { "type": "saved", 
+export type IndexProgress = { 
 /**
- * The new note, with its extension.
+ * Files that were looked at.
  */
-path: NotePath, 
+done: number, 
 /**
- * The set that made it: to undo that takes the note away.
+ * Files there are, as far as is known.
  */
-changeSet: ChangeSetId, } | { "type": "taken", 
-/**
- * The existing note.
- */
-path: NotePath, 
-/**
- * A name like it that is free, without `.md`.
- */
-free: string, };
+all: number, };
 
 /**
- * A property of a note, with its values as text.
+ * The work of a turn when it was interrupted: it can be continued, undone or left as it is.
  */
-export type NoteProperty = { 
+export type Interruption = { 
 /**
- * Its name, without quotes.
+ * Notes that it changed and that are still as it made them.
  */
-name: string, 
+changed: number, 
 /**
- * Its value, or the items of its list, without quotes; empty when it has none. Nested lists and
- * maps are text.
+ * Notes with pending changes of it.
  */
-values: Array<string>, };
+waiting: number, };
 
 /**
- * The text of a note, with its properties read.
+ * Long work that shows its progress and that the user can stop.
  */
-export type NoteText = { 
-/**
- * All of it on disk, properties included.
- */
-text: string, 
-/**
- * The properties, in order; those of frontmatter that is no YAML are read as far as they can be.
- */
-properties: Array<NoteProperty>, 
-/**
- * Where the text behind the properties begins, as a UTF-16 offset in `text`.
- */
-bodyStart: number, };
+export type JobKind = "applying" | "undoing" | "redoing" | "exporting" | "deleting_history";
 
 /**
- * A note to show next to the chat.
+ * Work under way.
  */
-export type NoteContent = { 
+export type JobProgress = { 
 /**
- * Events about the note with a number up to this one are in it already.
+ * Names it, for as long as the application runs.
  */
-seq: number, 
+id: number, 
 /**
- * The note, as spelled on disk.
+ * Which work it is; several jobs of one kind may run.
  */
-path: NotePath, 
+kind: JobKind, 
 /**
- * Its text on disk and its properties.
+ * Steps that were taken: notes, conversations, or changes whose history is deleted.
  */
-content: NoteText, };
+done: number, 
+/**
+ * Steps in all; `None` while that is not known.
+ */
+all: number | null, 
+/**
+ * Whether it was stopped: then it ends with the step that is under way.
+ */
+stopping: boolean, };
 
 /**
- * How the selected provider answered a request for one word.
+ * How several keys of one provider are used.
  */
-export type ProviderTestResult = { 
+export type KeyPolicy = "failover" | "round_robin";
+
 /**
- * Whether it can be used; also `true` when no provider is selected.
+ * Where a key is kept.
  */
-ok: boolean, 
-/**
- * The provider's answer or the problem.
- */
-message: string, 
-/**
- * Why its models are not listed; `None` where they are, or where it has no list.
- */
-unlisted: string | null, };
+export type KeyStorage = "keyring" | "file";
 
 /**
  * The outcome of trying a key before it is stored.
@@ -2307,32 +1160,117 @@ message: string, } | { "type": "untried",
 message: string, };
 
 /**
- * The outcome of asking the user to unlock the keyring.
+ * Why the keyring could not be looked into for a secret.
  */
-export type Unlocking = "unlocked" | "dismissed" | "unavailable";
+export type KeyringTrouble = "locked" | "unknown" | "unavailable";
 
 /**
- * Where the token for the hub comes from.
+ * The language of everything that the program itself says.
  */
-export type TokenStatus = { 
-/**
- * "environment", "keyring", "file" or nothing. Never the token.
- */
-source: string | null, 
-/**
- * Why the keyring could not be looked into for a token that is in no other place.
- */
-keyring: KeyringTrouble | null, };
+export type Language = "system" | "en" | "de";
 
 /**
- * Where a key is kept.
+ * A line of a note.
  */
-export type KeyStorage = "keyring" | "file";
+export type LineMatch = { 
+/**
+ * 1-based.
+ */
+line: number, 
+/**
+ * Its text, cut when it is endless.
+ */
+text: string, 
+/**
+ * The matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ */
+marks: Array<[number, number]>, };
 
 /**
- * Which rule keeps a note from the model that answers now.
+ * Lines in the order of the notes.
  */
-export type PrivateNote = "never" | "local_only";
+export type LineMatches = { 
+/**
+ * Notes with the first of their lines.
+ */
+notes: Array<NoteLineMatches>, 
+/**
+ * How many lines there are, shown or not, in the notes that were looked at.
+ */
+lines: number, 
+/**
+ * How many notes they are in.
+ */
+files: number, 
+/**
+ * Why not all is shown.
+ */
+cut: TruncationReason | null, };
+
+/**
+ * The repairs on offer for a broken link.
+ */
+export type LinkRepairs = { 
+/**
+ * The note that would be created under the name in the link; `None` where a note cannot have it.
+ */
+create: NotePath | null, 
+/**
+ * The note whose name is nearest, to which the link could lead instead; `None` where none is near.
+ */
+instead: NotePath | null, };
+
+/**
+ * Which applied changes to list.
+ */
+export type ListApplied = { 
+/**
+ * Those that one conversation led to; `None` for all of the vault.
+ */
+conversation: ConversationId | null, 
+/**
+ * Those before this set; `None` begins with the newest.
+ */
+before: ChangeSetId | null, };
+
+/**
+ * A page of the list to read.
+ */
+export type ListConversations = { 
+/**
+ * Of those that lie here.
+ */
+archiveState: ArchiveState, 
+/**
+ * The page after this one; `None` begins with the newest.
+ */
+before: ConversationId | null, };
+
+/**
+ * A model server on this computer.
+ */
+export type LocalServer = { 
+/**
+ * Its name ("LM Studio").
+ */
+name: string, 
+/**
+ * As whom it is asked.
+ */
+provider: ProviderKind, 
+/**
+ * Its server URL.
+ */
+address: string, 
+/**
+ * The id of the first model in its list that is not for embeddings.
+ */
+model: string, };
+
+/**
+ * The place of the match.
+ */
+export type MatchReason = "title" | "alias" | "heading" | "text" | "property";
 
 /**
  * Something other than a note that a message can mention.
@@ -2350,6 +1288,131 @@ tag: string, } | { "type": "conversation",
  * The mentioned conversation.
  */
 id: ConversationId, };
+
+/**
+ * A stored message.
+ */
+export type MessageId = string;
+
+/**
+ * A message of the user that has several versions; the conversation is shown as it went on from
+ * one of them.
+ */
+export type MessageVariant = { 
+/**
+ * The message that is shown.
+ */
+message: MessageId, 
+/**
+ * Which of them it is, counted from 1.
+ */
+number: number, 
+/**
+ * How many there are.
+ */
+count: number, };
+
+/**
+ * The treatment of planned changes.
+ */
+export type Mode = "review" | "auto" | "read_only";
+
+/**
+ * The total cost of some requests.
+ */
+export type ModelCost = { 
+/**
+ * How many requests reported what they used.
+ */
+requests: number, 
+/**
+ * The sum of the tokens they reported.
+ */
+usage: TokenUsage, 
+/**
+ * The cost of those with a known price, in billionths of a US dollar.
+ */
+cost: number, 
+/**
+ * How many have no known price.
+ */
+unpriced: number, };
+
+/**
+ * A model, as far as its provider's list, our own or the user's settings know it.
+ */
+export type ModelInfo = { 
+/**
+ * Its id, as it is sent.
+ */
+id: string, 
+/**
+ * The display name its provider gives it, if that differs from the id.
+ */
+name: string | null, 
+/**
+ * How many tokens a prompt and its answer may have together.
+ */
+window: number | null, 
+/**
+ * How many tokens an answer may have.
+ */
+maxOutput: number | null, 
+/**
+ * Its price; `None` is "not known", never "free".
+ */
+price: Price | null, };
+
+/**
+ * The user's settings for one model, where they differ from the provider's.
+ */
+export type ModelParameters = { 
+/**
+ * The model's id, as it is sent.
+ */
+model: string, 
+/**
+ * How freely it chooses its words.
+ */
+temperature: number | null, 
+/**
+ * The share of likely tokens that it chooses from.
+ */
+topP: number | null, 
+/**
+ * How many tokens an answer may have.
+ */
+maxTokens: number | null, 
+/**
+ * How much it thinks.
+ */
+effort: Effort | null, 
+/**
+ * A JSON object; its keys besides ours are added to each request.
+ */
+extra: string, };
+
+/**
+ * The work of a model on this computer before it answers.
+ */
+export type ModelWait = { "type": "reading", 
+/**
+ * An estimate of the tokens of the prompt.
+ */
+tokens: number, } | { "type": "loading" };
+
+/**
+ * The cost of all requests of a calendar month in the user's time zone.
+ */
+export type MonthCost = { 
+/**
+ * Year and month, `2026-11`.
+ */
+month: string, 
+/**
+ * The sum over its requests.
+ */
+spent: ModelCost, };
 
 /**
  * A note that was found by its name.
@@ -2394,108 +1457,47 @@ names: Array<NameMatch>,
 more: boolean, };
 
 /**
- * How a pattern is meant.
+ * The lines of a note that the assistant wrote.
  */
-export type PatternKind = "literal" | "regex";
-
+export type NoteAttribution = { 
 /**
- * Lines to look for.
- */
-export type TextSearch = { 
-/**
- * The text or the expression.
- */
-pattern: string, 
-/**
- * Which of both.
- */
-meaning: PatternKind, 
-/**
- * Whether `a` and `A` differ.
- */
-caseSensitive: boolean, };
-
-/**
- * A line of a note.
- */
-export type LineMatch = { 
-/**
- * 1-based.
- */
-line: number, 
-/**
- * Its text, cut when it is endless.
+ * The text that the lines are of.
  */
 text: string, 
 /**
- * The matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ * From top to bottom; none where it is not known.
  */
-marks: Array<[number, number]>, };
+marks: Array<AssistantLines>, };
 
 /**
- * The matching lines of one note.
+ * A link that leads to a note.
  */
-export type NoteLineMatches = { 
+export type NoteBacklink = { 
 /**
- * The note with the lines.
+ * The file that holds it.
+ */
+from: NotePath, 
+/**
+ * On which line; 1-based.
+ */
+line: number, };
+
+/**
+ * A note to show next to the chat.
+ */
+export type NoteContent = { 
+/**
+ * Events about the note with a number up to this one are in it already.
+ */
+seq: number, 
+/**
+ * The note, as spelled on disk.
  */
 path: NotePath, 
 /**
- * The first of its lines.
+ * Its text on disk and its properties.
  */
-lines: Array<LineMatch>, };
-
-/**
- * Why not all is shown.
- */
-export type TruncationReason = "length" | "time";
-
-/**
- * Lines in the order of the notes.
- */
-export type LineMatches = { 
-/**
- * Notes with the first of their lines.
- */
-notes: Array<NoteLineMatches>, 
-/**
- * How many lines there are, shown or not, in the notes that were looked at.
- */
-lines: number, 
-/**
- * How many notes they are in.
- */
-files: number, 
-/**
- * Why not all is shown.
- */
-cut: TruncationReason | null, };
-
-/**
- * A word of the notes and how many notes have it: a tag, a property, a value, a broken link.
- */
-export type CountedValue = { 
-/**
- * As most notes spell it.
- */
-word: string, 
-/**
- * The number of notes that have it.
- */
-notes: number, };
-
-/**
- * Words, those of most notes first.
- */
-export type CountedValues = { 
-/**
- * The first of them.
- */
-words: Array<CountedValue>, 
-/**
- * How many there are.
- */
-total: number, };
+content: NoteText, };
 
 /**
  * A criterion that notes may have in common.
@@ -2519,43 +1521,105 @@ value: string, } | { "type": "broken_link",
 link: string, };
 
 /**
- * Notes in the order of their paths.
+ * The decision on the changes of one note.
  */
-export type NoteList = { 
+export type NoteDecision = { 
 /**
- * The first of them.
+ * The path before the changes.
  */
-notes: Array<NotePath>, 
+path: NotePath, 
 /**
- * How many there are.
+ * Identifies the decided changes, as [`crate::NoteDiff::seen`] named them. If the changes are
+ * different ones by now, nothing is decided.
  */
-total: number, };
+seen: string, 
+/**
+ * Applies to all its changes, or to each hunk.
+ */
+decision: ReviewDecision, };
 
 /**
- * A link that leaves a note.
+ * One note of a review.
  */
-export type NoteOutgoingLink = { 
+export type NoteDiff = { 
 /**
- * Its target, as it is written there.
+ * Its path before the changes; for a new note, the future one.
  */
-name: string, 
+path: NotePath, 
 /**
- * The file that it points to; `None` for a broken link.
+ * The operation that is planned.
  */
-to: NotePath | null, };
+kind: ChangeKind, 
+/**
+ * Where it goes, when it is renamed.
+ */
+to: NotePath | null, 
+/**
+ * Rows with the same unit are accepted or rejected together: a move and the links to it.
+ */
+unit: CallId | null, 
+/**
+ * Lines added.
+ */
+added: number, 
+/**
+ * Lines removed.
+ */
+removed: number, 
+/**
+ * The single changes, each with up to three lines around it.
+ */
+hunks: Array<NoteHunk>, 
+/**
+ * Names exactly these changes, for the decision on them.
+ */
+seen: string, 
+/**
+ * Whether it words rules for the assistant after more was read than the user's own words.
+ */
+rules: boolean, 
+/**
+ * Why it could not be applied when it was tried.
+ */
+problem: string | null, };
 
 /**
- * A link that leads to a note.
+ * One changed region.
  */
-export type NoteBacklink = { 
+export type NoteHunk = { 
 /**
- * The file that holds it.
+ * The heading it stands under, if any.
  */
-from: NotePath, 
+heading: string | null, 
 /**
- * On which line; 1-based.
+ * Whether it begins among the properties at the top of the note.
  */
-line: number, };
+properties: boolean, 
+/**
+ * 1-based first line in the note as it was.
+ */
+oldStart: number, 
+/**
+ * 1-based first line in the note as it shall be.
+ */
+newStart: number, 
+/**
+ * Context, removed and added lines, top to bottom.
+ */
+lines: Array<DiffLine>, };
+
+/**
+ * The matching lines of one note.
+ */
+export type NoteLineMatches = { 
+/**
+ * The note with the lines.
+ */
+path: NotePath, 
+/**
+ * The first of its lines.
+ */
+lines: Array<LineMatch>, };
 
 /**
  * The links of a note; several between the same two are one.
@@ -2584,17 +1648,353 @@ backTotal: number,
 unclearLine: number | null, };
 
 /**
- * The repairs on offer for a broken link.
+ * Notes in the order of their paths.
  */
-export type LinkRepairs = { 
+export type NoteList = { 
 /**
- * The note that would be created under the name in the link; `None` where a note cannot have it.
+ * The first of them.
  */
-create: NotePath | null, 
+notes: Array<NotePath>, 
 /**
- * The note whose name is nearest, to which the link could lead instead; `None` where none is near.
+ * How many there are.
  */
-instead: NotePath | null, };
+total: number, };
+
+/**
+ * The one who chose the note that is open beside the chat.
+ */
+export type NoteOpener = "user" | "tool" | "unknown";
+
+/**
+ * A link that leaves a note.
+ */
+export type NoteOutgoingLink = { 
+/**
+ * Its target, as it is written there.
+ */
+name: string, 
+/**
+ * The file that it points to; `None` for a broken link.
+ */
+to: NotePath | null, };
+
+/**
+ * A path inside the vault: `/`-separated, no `.` or `..` part, no protected part.
+ *
+ * Compared as NFC, spelled as given (or as on disk, once the vault has resolved it).
+ */
+export type NotePath = string;
+
+/**
+ * A property of a note, with its values as text.
+ */
+export type NoteProperty = { 
+/**
+ * Its name, without quotes.
+ */
+name: string, 
+/**
+ * Its value, or the items of its list, without quotes; empty when it has none. Nested lists and
+ * maps are text.
+ */
+values: Array<string>, };
+
+/**
+ * The text of a note, with its properties read.
+ */
+export type NoteText = { 
+/**
+ * All of it on disk, properties included.
+ */
+text: string, 
+/**
+ * The properties, in order; those of frontmatter that is no YAML are read as far as they can be.
+ */
+properties: Array<NoteProperty>, 
+/**
+ * Where the text behind the properties begins, as a UTF-16 offset in `text`.
+ */
+bodyStart: number, };
+
+/**
+ * An event with its number; numbers rise by one.
+ */
+export type NumberedEvent = { 
+/**
+ * Its place in the sequence; [`AppSnapshot::seq`] counts in the same one.
+ */
+seq: number, 
+/**
+ * The event itself.
+ */
+event: AppEvent, };
+
+/**
+ * The treatment of the changes of an answer that is regenerated.
+ */
+export type OldChanges = "keep" | "undo";
+
+/**
+ * The effect of closing the window while the hub is on and there is a tray.
+ */
+export type OnClose = "ask" | "tray" | "quit";
+
+/**
+ * The channel something came through. Trust follows it, never the text.
+ */
+export type Origin = "window" | "hub_text" | "hub_voice" | "cli" | "unknown";
+
+/**
+ * A place in a note that matches what was looked for.
+ */
+export type Passage = { 
+/**
+ * The note that holds the passage.
+ */
+path: NotePath, 
+/**
+ * The heading the passage stands under, if any.
+ */
+heading: string | null, 
+/**
+ * 1-based line of the passage's first line.
+ */
+line: number, 
+/**
+ * The passage, plain text of the note.
+ */
+text: string, 
+/**
+ * Matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ */
+marks: Array<[number, number]>, 
+/**
+ * Why it matched.
+ */
+why: MatchReason, 
+/**
+ * Whether the passage shows properties as they are written, and no text. Passages that were
+ * stored before this field say no.
+ */
+properties: boolean, };
+
+/**
+ * How a pattern is meant.
+ */
+export type PatternKind = "literal" | "regex";
+
+/**
+ * A text that needs approval: an answer to the hub, or a message of it.
+ */
+export type PendingApproval = { 
+/**
+ * Its number, by which the user's decision names it; unique in the vault.
+ */
+number: number, 
+/**
+ * The text that is sent or processed once it is approved.
+ */
+text: string, 
+/**
+ * The rule that holds it back.
+ */
+why: ApprovalReason, };
+
+/**
+ * Prices in thousandths of a US dollar per million tokens, which is billionths of a dollar per
+ * token.
+ */
+export type Price = { 
+/**
+ * Of the prompt, where it was not cached.
+ */
+input: number, 
+/**
+ * Of the answer.
+ */
+output: number, 
+/**
+ * Of the part of the prompt that was read from the cache.
+ */
+cacheRead: number, 
+/**
+ * Of the part of the prompt that was written to the cache.
+ */
+cacheWrite: number, };
+
+/**
+ * Which rule keeps a note from the model that answers now.
+ */
+export type PrivateNote = "never" | "local_only";
+
+/**
+ * Rules for notes that are kept from models: folders (`Diary`), tags (`#private`), properties
+ * (`status: secret`). A key that is not known here is an error, because the notes that it should
+ * protect are not known.
+ */
+export type PrivateSettings = { 
+/**
+ * Notes that no model sees, nor their names.
+ */
+never: Array<string>, 
+/**
+ * Notes that only a model on this computer sees.
+ */
+local: Array<string>, 
+/**
+ * Whether the user declares that the provider's server URL is on this computer. Counts only
+ * for a loopback address. Saving another provider or URL turns it off.
+ */
+endpointIsLocal: boolean, };
+
+/**
+ * The provider that answers.
+ */
+export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "commands";
+
+/**
+ * The present provider and model, for the composer and the settings.
+ */
+export type ProviderStatus = { 
+/**
+ * Whether a model answers (else Commands).
+ */
+hasModel: boolean, 
+/**
+ * The model's id or alias; empty where there is none.
+ */
+model: string, 
+/**
+ * Models to choose from, by id: the provider's list once it was tested, else those we know.
+ */
+models: Array<ModelInfo>, 
+/**
+ * Its short name ("Haiku", "Commands").
+ */
+label: string, 
+/**
+ * Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.
+ */
+keySource: string | null, 
+/**
+ * How many keys there are.
+ */
+keys: number, 
+/**
+ * The server that an environment variable names, while the settings name none.
+ */
+envServer: EnvServer | null, 
+/**
+ * The problem and the remedy.
+ */
+trouble: string | null, 
+/**
+ * Why the keyring could not be looked into for a key that is in no other place.
+ */
+keyring: KeyringTrouble | null, 
+/**
+ * A model server on this computer that could answer, while nobody else does and the user was
+ * not asked before.
+ */
+offer: LocalServer | null, };
+
+/**
+ * How the selected provider answered a request for one word.
+ */
+export type ProviderTestResult = { 
+/**
+ * Whether it can be used; also `true` when no provider is selected.
+ */
+ok: boolean, 
+/**
+ * The provider's answer or the problem.
+ */
+message: string, 
+/**
+ * Why its models are not listed; `None` where they are, or where it has no list.
+ */
+unlisted: string | null, };
+
+/**
+ * The waiting state of a conversation: it survives restarts, for as long as it takes.
+ */
+export type Question = { 
+/**
+ * Its id, which an answer names.
+ */
+id: QuestionId, 
+/**
+ * Where it was asked.
+ */
+conversation: ConversationId, 
+/**
+ * The turn that ended by asking.
+ */
+turn: TurnId, 
+/**
+ * The call that asked.
+ */
+call: CallId, 
+/**
+ * The user message that began the turn.
+ */
+originalMessage: MessageId, 
+/**
+ * The question, as shown.
+ */
+text: string, 
+/**
+ * Ready answers; may be empty.
+ */
+options: Array<string>, 
+/**
+ * Tool calls done in the turn before it asked.
+ */
+toolCallsCompleted: number, 
+/**
+ * When the turn ended by asking.
+ */
+askedAt: Timestamp, };
+
+/**
+ * An open or closed question to the user.
+ */
+export type QuestionId = string;
+
+/**
+ * The result of regenerating an answer.
+ */
+export type RegenerateOutcome = { "type": "begun" } | { "type": "asks", 
+/**
+ * Notes that an undo of its changes changes.
+ */
+changed: number, 
+/**
+ * Notes for which changes of it wait.
+ */
+waiting: number, 
+/**
+ * Whether that undo includes applied changes of an earlier answer.
+ */
+earlier: boolean, };
+
+/**
+ * A message of the user to be answered again.
+ */
+export type RegenerateRequest = { 
+/**
+ * The user's message whose answer is replaced.
+ */
+message: MessageId, 
+/**
+ * A new version of it; `None` regenerates the answer to the same text, which works only for
+ * the last message.
+ */
+text: string | null, 
+/**
+ * The treatment of the changes of the old answer; `None` asks if there are any.
+ */
+old: OldChanges | null, };
 
 /**
  * A broken link that leads to a note now.
@@ -2616,6 +2016,606 @@ rewritten: Array<NotePath>,
  * The notes in which it is broken still, as they cannot be changed.
  */
 left: Array<NotePath>, };
+
+/**
+ * Whether an interrupted turn continues automatically at the next start.
+ */
+export type ResumePolicy = "always" | "ask" | "never";
+
+/**
+ * Pending changes.
+ */
+export type Review = { 
+/**
+ * The change set that a decision names.
+ */
+id: ChangeSetId, 
+/**
+ * The conversation it belongs to.
+ */
+conversation: ConversationId, 
+/**
+ * The user's message that led to it.
+ */
+request: string, 
+/**
+ * One diff a note, in the order they were planned.
+ */
+notes: Array<NoteDiff>, 
+/**
+ * The hub and the notes of which something was read before they were planned.
+ */
+sources: Array<Source>, };
+
+/**
+ * A decision on the changes of one note.
+ */
+export type ReviewDecision = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
+/**
+ * One entry for each of [`crate::NoteDiff::hunks`], in their order.
+ */
+hunks: Array<HunkDecision>, };
+
+/**
+ * The result of saving an answer as a note.
+ */
+export type SavedAnswer = { "type": "saved", 
+/**
+ * The new note, with its extension.
+ */
+path: NotePath, 
+/**
+ * The set that made it: to undo that takes the note away.
+ */
+changeSet: ChangeSetId, } | { "type": "taken", 
+/**
+ * The existing note.
+ */
+path: NotePath, 
+/**
+ * A name like it that is free, without `.md`.
+ */
+free: string, };
+
+/**
+ * The user's message, and where it belongs.
+ */
+export type SendMessageRequest = { 
+/**
+ * Where; `None` begins a new conversation.
+ */
+conversation: ConversationId | null, 
+/**
+ * The words to send, Markdown.
+ */
+text: string, 
+/**
+ * The question they answer; `None` while one is open means "not an answer".
+ */
+answers: QuestionId | null, 
+/**
+ * The open note that is sent with them. Without it nothing of the open note reaches a model.
+ */
+openNote: NotePath | null, };
+
+/**
+ * All settings, as in `config.toml`. Keys are never among them.
+ */
+export type Settings = { 
+/**
+ * The treatment of planned changes.
+ */
+mode: Mode, 
+/**
+ * The provider that answers.
+ */
+provider: ProviderKind, 
+/**
+ * The model's id or alias; empty means the provider's default.
+ */
+model: string, 
+/**
+ * The provider's server URL; empty means its default.
+ */
+baseUrl: string, 
+/**
+ * Whether an interrupted turn continues automatically at the next start.
+ */
+resume: ResumePolicy, 
+/**
+ * How several keys are used.
+ */
+keyPolicy: KeyPolicy, 
+/**
+ * Whether the offer of a model server on this computer was answered; it is made once.
+ */
+localOfferAnswered: boolean, 
+/**
+ * The user's corrections of model data: windows, limits, prices.
+ */
+models: Array<ModelInfo>, 
+/**
+ * How models are asked, each one at most once.
+ */
+parameters: Array<ModelParameters>, 
+/**
+ * How the notes are organised, in the user's words; the model is told.
+ */
+organisation: string, 
+/**
+ * The spending limits.
+ */
+spending: SpendingSettings, 
+/**
+ * How earlier messages are summarized.
+ */
+compaction: CompactionSettings, 
+/**
+ * The source of titles of conversations.
+ */
+titles: TitleSource, 
+/**
+ * The look.
+ */
+theme: Theme, 
+/**
+ * The language of the window, the tray and notifications.
+ */
+language: Language, 
+/**
+ * The hub link.
+ */
+hub: HubSettings, 
+/**
+ * The desktop around the window.
+ */
+desktop: DesktopSettings, 
+/**
+ * Rules for notes that are kept from models.
+ */
+private: PrivateSettings, 
+/**
+ * Whether links to notes inside the vault are read through. They are never written through.
+ */
+followLinks: boolean, 
+/**
+ * Additional folders, which are read as if they were in the vault.
+ */
+extraRoots: Array<ExtraRoot>, };
+
+/**
+ * Which settings count from now on, where the settings file does not.
+ */
+export type SettingsChoice = "file" | "last_good" | "defaults";
+
+/**
+ * Why the settings file does not count. No model is asked until it is whole again or the user has decided.
+ */
+export type SettingsProblem = { 
+/**
+ * The message, with what to do.
+ */
+message: string, 
+/**
+ * The choices of the user.
+ */
+choices: Array<SettingsChoice>, };
+
+/**
+ * Where it comes from. As text: `user`, `hub`, `note:PATH`, `hints:PATH`,
+ * `tool:NAME`, `vault`, `foreign`.
+ */
+export type Source = string;
+
+/**
+ * The spending limits for models, in US cents; 0 is no limit.
+ */
+export type SpendingSettings = { 
+/**
+ * The cost at which a turn ends; the user may continue.
+ */
+turnCents: number, 
+/**
+ * The cost of a month at which no model is asked until the next month.
+ */
+monthCents: number, 
+/**
+ * No model is asked at all.
+ */
+paused: boolean, };
+
+/**
+ * Lines to look for.
+ */
+export type TextSearch = { 
+/**
+ * The text or the expression.
+ */
+pattern: string, 
+/**
+ * Which of both.
+ */
+meaning: PatternKind, 
+/**
+ * Whether `a` and `A` differ.
+ */
+caseSensitive: boolean, };
+
+/**
+ * Light, dark or as the system.
+ */
+export type Theme = "system" | "light" | "dark";
+
+/**
+ * Milliseconds since 1970-01-01T00:00:00Z.
+ */
+export type Timestamp = number;
+
+/**
+ * The source of the title and summary of a conversation that the user has given no name.
+ */
+export type TitleSource = "model" | "words";
+
+/**
+ * Where the token for the hub comes from.
+ */
+export type TokenStatus = { 
+/**
+ * "environment", "keyring", "file" or nothing. Never the token.
+ */
+source: string | null, 
+/**
+ * Why the keyring could not be looked into for a token that is in no other place.
+ */
+keyring: KeyringTrouble | null, };
+
+/**
+ * Tokens, as the provider reported them; zero where it did not. Of an answer that was stopped or broke
+ * off, those that are not reported are estimated.
+ */
+export type TokenUsage = { 
+/**
+ * Tokens of the prompt that were not cached.
+ */
+input: number, 
+/**
+ * Tokens of the answer.
+ */
+output: number, 
+/**
+ * Tokens of the prompt read from the cache.
+ */
+cacheRead: number, 
+/**
+ * Tokens of the prompt written to the cache.
+ */
+cacheWrite: number, };
+
+/**
+ * A closed set: the window knows every one.
+ */
+export type ToolEvent = { "type": "read", 
+/**
+ * The note, as spelled on disk.
+ */
+path: NotePath, } | { "type": "open_note", 
+/**
+ * The note to show.
+ */
+path: NotePath, 
+/**
+ * The line to bring into view, counted from 1; `None` is the top.
+ */
+line: number | null, } | { "type": "show_changes", 
+/**
+ * Those that this conversation led to; `None` for all.
+ */
+conversation: ConversationId | null, } | { "type": "question_asked", 
+/**
+ * The question, in Markdown.
+ */
+question: string, } | { "type": "conversation_ended", 
+/**
+ * Why, in the assistant's words.
+ */
+reason: string | null, } | { "type": "searched", 
+/**
+ * The query, as the model wrote it.
+ */
+query: string, 
+/**
+ * How many hits or entries there were.
+ */
+hits: number, } | { "type": "passages", 
+/**
+ * The query, as the model wrote it.
+ */
+query: string, 
+/**
+ * The passages shown.
+ */
+passages: Array<Passage>, 
+/**
+ * How many there were in all.
+ */
+total: number, } | { "type": "changed", 
+/**
+ * The note, or the future path of a new one.
+ */
+path: NotePath, 
+/**
+ * Whether the note is new.
+ */
+created: boolean, 
+/**
+ * Lines added.
+ */
+added: number, 
+/**
+ * Lines removed.
+ */
+removed: number, 
+/**
+ * Whether it is pending.
+ */
+waiting: boolean, } | { "type": "moved", 
+/**
+ * The path before the move.
+ */
+path: NotePath, 
+/**
+ * The path after it.
+ */
+to: NotePath, 
+/**
+ * Whether it is pending.
+ */
+waiting: boolean, } | { "type": "trashed", 
+/**
+ * The note or folder to trash.
+ */
+path: NotePath, 
+/**
+ * Whether it is pending.
+ */
+waiting: boolean, } | { "type": "folder_made", 
+/**
+ * The path of the new folder.
+ */
+path: NotePath, 
+/**
+ * Whether it is pending.
+ */
+waiting: boolean, };
+
+/**
+ * Why not all is shown.
+ */
+export type TruncationReason = "length" | "time";
+
+/**
+ * The cost of all requests of one turn.
+ */
+export type TurnCost = { 
+/**
+ * The turn that the requests belong to.
+ */
+turn: TurnId, 
+/**
+ * Its last words, if it said any.
+ */
+answer: MessageId | null, 
+/**
+ * The sum over its requests, also those that were cut or sent again.
+ */
+spent: ModelCost, };
+
+/**
+ * One run of the model from a user message to a terminal status.
+ */
+export type TurnId = string;
+
+/**
+ * Where a turn stands. Everything after `Running` is terminal.
+ */
+export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "cancelled" | "failed" | "interrupted";
+
+/**
+ * The request of the user that led to a question, and that an answer completes.
+ */
+export type UndoAction = "undo" | "redo" | "reapply";
+
+/**
+ * A note that may be the one that a change is about.
+ */
+export type UndoCandidate = { 
+/**
+ * Its present path.
+ */
+path: NotePath, 
+/**
+ * Which file it is, whatever has its path when the user answers.
+ */
+file: FileId, };
+
+/**
+ * A change that could not be undone, redone or reapplied whole.
+ */
+export type UndoConflict = { 
+/**
+ * The request that met the conflict.
+ */
+action: UndoAction, 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * The change in the list of applied changes that the conflict belongs to: `effect`, unless that is of an undo or a
+ * redo. Those are not listed, so it is then a change that they undid or made again.
+ */
+listed: EffectId, 
+/**
+ * Where the note is now, or was last.
+ */
+path: NotePath, 
+/**
+ * The hunks of the change that the answer completes, by their place in [`AppliedHunks`]; empty for all
+ * that is left of the change.
+ */
+hunks: Array<number>, 
+/**
+ * The bytes of the note that the places are of; `None` when the note is gone. An answer about a note
+ * that has other bytes by then is refused.
+ */
+shown: ContentHash | null, 
+/**
+ * The reason and the remedy.
+ */
+why: string, 
+/**
+ * The places, each with both versions.
+ */
+places: Array<ConflictingLines>, 
+/**
+ * Notes that may be the one that was changed, where that is not certain; the likeliest first. The
+ * user says which it is with [`UndoTarget`].
+ */
+candidates: Array<UndoCandidate>, };
+
+/**
+ * The result of undoing or reapplying changes.
+ */
+export type UndoResult = { 
+/**
+ * The set that did it: to undo that set is to redo. `None` when nothing changed.
+ */
+changeSet: ChangeSetId | null, 
+/**
+ * The notes and folders that it changed, by their paths afterwards.
+ */
+changed: Array<NotePath>, 
+/**
+ * Changes that could not be undone without a guess: the notes are as they were in these
+ * places.
+ */
+conflicts: Array<UndoConflict>, 
+/**
+ * How many notes were left as they were because the user stopped it, or because one that
+ * belongs to them could not be changed.
+ */
+left: number, };
+
+/**
+ * The changes to undo.
+ */
+export type UndoScope = { "type": "effect", 
+/**
+ * The change, by its id in the ledger.
+ */
+effect: EffectId, 
+/**
+ * Its hunks, by their place in [`AppliedHunks`]; empty for the whole change.
+ */
+hunks: Array<number>, } | { "type": "change_set", 
+/**
+ * As [`AppliedSet::id`] named it.
+ */
+changeSet: ChangeSetId, } | { "type": "turn", 
+/**
+ * The turn whose sets are undone.
+ */
+turn: TurnId, } | { "type": "conversation", 
+/**
+ * The conversation whose sets are undone.
+ */
+conversation: ConversationId, };
+
+/**
+ * The user says which note a change is about, where others moved or replaced it unseen.
+ */
+export type UndoTarget = { 
+/**
+ * The request that asked for the note.
+ */
+action: UndoAction, 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * The hunks that were asked for, as the question names them in [`UndoConflict`].
+ */
+hunks: Array<number>, 
+/**
+ * The note that was shown. If another file has its path by now, nothing is changed, and the user is
+ * asked again.
+ */
+note: UndoCandidate, };
+
+/**
+ * The outcome of asking the user to unlock the keyring.
+ */
+export type Unlocking = "unlocked" | "dismissed" | "unavailable";
+
+/**
+ * A sentence for the user, with a code where the window acts on it.
+ */
+export type UserError = { 
+/**
+ * The action that the window may offer.
+ */
+code: ErrorCode, 
+/**
+ * One clear sentence: what failed on what, and what to do.
+ */
+message: string, };
+
+/**
+ * A vault on this device: a copy of it, and the same vault on another device, has another one.
+ */
+export type VaultId = string;
+
+/**
+ * The open vault.
+ */
+export type VaultInfo = { 
+/**
+ * Which vault: what is shown of it counts for no other.
+ */
+id: VaultId, 
+/**
+ * The folder's name.
+ */
+name: string, 
+/**
+ * Its whole path, as the user knows it.
+ */
+folder: string, 
+/**
+ * The number of notes when they were last counted; the count may lag behind changes.
+ */
+notes: number, 
+/**
+ * Whether it takes writes.
+ */
+writable: boolean, 
+/**
+ * Whether it is the sample that came with the app.
+ */
+sample: boolean, 
+/**
+ * The present problem and the remedy.
+ */
+trouble: string | null, 
+/**
+ * How far the index is while it is being built; `None` when it stands, or cannot.
+ */
+indexing: IndexProgress | null, 
+/**
+ * Rises when notes changed: what was looked up before may stand differently.
+ */
+revision: number, };
 
 /**
  * The settings before the user changes any.

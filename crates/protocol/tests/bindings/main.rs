@@ -1,226 +1,56 @@
 //! The checked-in TypeScript bindings are those of the types, and hold the default settings.
 //! `./dev bindings` rewrites them.
 
+mod window_calls;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use protocol::changes::history::{
-    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ChangeStatus,
-    ChangedSince, ConflictingLines, ListApplied, NoteAttribution, UndoAction, UndoCandidate,
-    UndoConflict, UndoResult, UndoScope, UndoTarget,
-};
-use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
-use protocol::changes::review::{DiffLine, DiffLineKind, DiffSpan, NoteHunk};
-use protocol::chat::conversation::{ChatItem, ConversationView, Interruption, MessageVariant};
-use protocol::chat::conversation_list::{
-    ArchiveState, ConversationCounts, ConversationHit, ConversationHits, ConversationPage,
-    HitLocation, HitSource, ListConversations,
-};
-use protocol::chat::cost::{ModelCost, MonthCost, TurnCost};
-use protocol::chat::export::{ExportFormat, Exported};
-use protocol::chat::model::{Effort, ModelInfo, ModelParameters, Price};
-use protocol::chat::tool_event::MatchReason;
-use protocol::desktop::{AutostartMode, DesktopSettings, DesktopState, OnClose};
-use protocol::event::{
-    EnvServer, IndexProgress, LocalServer, ModelWait, ProviderStatus, VaultInfo,
-};
-use protocol::hub::approval::{ApprovalDecision, ApprovalReason, PendingApproval};
-use protocol::job::{JobKind, JobProgress};
-use protocol::notes::query::{
-    CountedValue, CountedValues, LineMatch, LineMatches, LinkRepairs, MentionTarget, NameMatch,
-    NameMatches, NoteBacklink, NoteCriterion, NoteLineMatches, NoteLinks, NoteList,
-    NoteOutgoingLink, NoteProperty, NoteText, PatternKind, PrivateNote, RepairedLink, TextSearch,
-    TruncationReason,
-};
-use protocol::request::{
-    DecideReview, HunkDecision, KeyStorage, KeyTrial, NoteContent, NoteDecision, OldChanges,
-    ProviderTestResult, RegenerateOutcome, RegenerateRequest, ReviewDecision, SavedAnswer,
-    SendMessageRequest, TokenStatus, Unlocking,
-};
-use protocol::settings::{
-    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, KeyringTrouble, Language,
-    PrivateSettings, SettingsChoice, SettingsProblem, SpendingSettings, Theme, TitleSource,
-};
-use protocol::{
-    AppEvent, AppSnapshot, CallId, ChangeKind, ChangeSetId, ContentHash, ContextKind, ContextPart,
-    ContextUse, Conversation, ConversationId, ConversationState, EffectId, ErrorCode, FileId,
-    HubState, HubStatus, MessageId, Mode, NoteDiff, NoteOpener, NotePath, NumberedEvent, Origin,
-    Passage, ProviderKind, Question, QuestionId, ResumePolicy, Review, Settings, Source, Timestamp,
-    TokenUsage, ToolEvent, TurnId, TurnStatus, UserError, VaultId,
-};
-use ts_rs::{Config, TS};
+use protocol::changes::retention::HistoryStats;
+use protocol::{NumberedEvent, Settings, UserError};
+use ts_rs::{Config, TS, TypeVisitor};
 
-fn declaration<T: TS>(config: &Config, out: &mut String) {
-    if let Some(docs) = T::docs() {
-        out.push_str(docs.trim_end());
-        out.push('\n');
+/// The declarations of types in TypeScript by their names.
+#[derive(Default)]
+struct TypeDeclarations {
+    config: Config,
+    by_name: BTreeMap<String, String>,
+}
+
+impl TypeDeclarations {
+    /// Declares a type and each type that it is made of.
+    fn declare<T: TS + 'static>(&mut self) {
+        self.visit::<T>();
+        T::visit_generics(self);
     }
-    out.push_str("export ");
-    out.push_str(&T::decl(config));
-    out.push_str("\n\n");
 }
 
-macro_rules! declarations {
-    ($config:expr, $out:expr, $($name:ty),* $(,)?) => { $(declaration::<$name>($config, $out);)* };
+impl TypeVisitor for TypeDeclarations {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        // A type of the language itself has no file and no declaration.
+        if T::output_path().is_none() {
+            return;
+        }
+        let name = T::ident(&self.config);
+        if self.by_name.contains_key(&name) {
+            return;
+        }
+        let docs = T::docs().map(|docs| format!("{}\n", docs.trim_end())).unwrap_or_default();
+        let declaration = format!("{docs}export {}\n\n", T::decl(&self.config));
+        self.by_name.insert(name, declaration);
+        T::visit_dependencies(self);
+    }
 }
 
-#[expect(clippy::too_many_lines, reason = "a list, a line for each type")]
+/// The types of the calls, of the feed and of a refusal, in the order of their names.
 fn bindings() -> String {
-    let config = Config::default();
+    let mut types = TypeDeclarations::default();
+    window_calls::declare_types(&mut types);
+    types.declare::<NumberedEvent>();
+    types.declare::<UserError>();
     let mut out =
         String::from("// Written by `./dev bindings` from crates/protocol. Do not edit.\n\n");
-    declarations!(
-        &config,
-        &mut out,
-        ConversationId,
-        MessageId,
-        TurnId,
-        VaultId,
-        CallId,
-        ChangeSetId,
-        EffectId,
-        QuestionId,
-        NotePath,
-        FileId,
-        ContentHash,
-        Source,
-        Timestamp,
-        Origin,
-        NoteOpener,
-        TurnStatus,
-        ErrorCode,
-        UserError,
-        Mode,
-        ResumePolicy,
-        ProviderKind,
-        KeyPolicy,
-        TitleSource,
-        Theme,
-        Language,
-        HubSettings,
-        PrivateSettings,
-        ExtraRoot,
-        Price,
-        ModelInfo,
-        Effort,
-        ModelParameters,
-        SpendingSettings,
-        SettingsChoice,
-        SettingsProblem,
-        CompactionSettings,
-        OnClose,
-        DesktopSettings,
-        AutostartMode,
-        DesktopState,
-        Settings,
-        HubState,
-        HubStatus,
-        LocalServer,
-        ModelWait,
-        KeyringTrouble,
-        EnvServer,
-        ProviderStatus,
-        IndexProgress,
-        VaultInfo,
-        TokenUsage,
-        ModelCost,
-        TurnCost,
-        MonthCost,
-        ConversationState,
-        Conversation,
-        MatchReason,
-        Passage,
-        ToolEvent,
-        Interruption,
-        ChatItem,
-        Question,
-        ChangeKind,
-        DiffLineKind,
-        DiffSpan,
-        DiffLine,
-        NoteHunk,
-        NoteDiff,
-        Review,
-        PendingApproval,
-        ApprovalReason,
-        ApprovalDecision,
-        AppliedBy,
-        ChangeStatus,
-        AppliedNote,
-        AppliedSet,
-        ListApplied,
-        AppliedPage,
-        AppliedHunks,
-        ChangedSince,
-        UndoScope,
-        ConflictingLines,
-        UndoConflict,
-        UndoCandidate,
-        UndoAction,
-        UndoTarget,
-        UndoResult,
-        AssistantLines,
-        NoteAttribution,
-        HistoryAge,
-        HistoryAgeStats,
-        HistoryStats,
-        DeletedHistory,
-        JobProgress,
-        JobKind,
-        MessageVariant,
-        ContextKind,
-        ContextPart,
-        ContextUse,
-        ConversationView,
-        ArchiveState,
-        ListConversations,
-        ConversationPage,
-        ConversationCounts,
-        HitSource,
-        HitLocation,
-        ConversationHit,
-        ConversationHits,
-        ExportFormat,
-        Exported,
-        AppSnapshot,
-        AppEvent,
-        NumberedEvent,
-        SendMessageRequest,
-        OldChanges,
-        RegenerateRequest,
-        RegenerateOutcome,
-        DecideReview,
-        NoteDecision,
-        ReviewDecision,
-        HunkDecision,
-        SavedAnswer,
-        NoteProperty,
-        NoteText,
-        NoteContent,
-        ProviderTestResult,
-        KeyTrial,
-        Unlocking,
-        TokenStatus,
-        KeyStorage,
-        PrivateNote,
-        MentionTarget,
-        NameMatch,
-        NameMatches,
-        PatternKind,
-        TextSearch,
-        LineMatch,
-        NoteLineMatches,
-        TruncationReason,
-        LineMatches,
-        CountedValue,
-        CountedValues,
-        NoteCriterion,
-        NoteList,
-        NoteOutgoingLink,
-        NoteBacklink,
-        NoteLinks,
-        LinkRepairs,
-        RepairedLink,
-    );
+    out.extend(types.by_name.into_values());
     out.push_str(&default_settings());
     out
 }
@@ -243,4 +73,12 @@ fn the_checked_in_bindings_are_those_of_the_types() {
     }
     let checked_in = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(checked_in == fresh, "ui/src/ipc/bindings.ts is stale: run ./dev bindings");
+}
+
+#[test]
+fn a_type_is_declared_with_the_types_that_it_is_made_of() {
+    let mut types = TypeDeclarations::default();
+    types.declare::<Option<Vec<HistoryStats>>>();
+    let names: Vec<&str> = types.by_name.keys().map(String::as_str).collect();
+    assert_eq!(names, ["HistoryAge", "HistoryAgeStats", "HistoryStats"]);
 }
