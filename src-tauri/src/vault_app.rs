@@ -48,57 +48,6 @@ mod tests {
     use super::*;
     use crate::{context, invoke_handler};
 
-    /// Commands that are about the whole application, whichever vault is open.
-    const ABOUT_THE_WHOLE: [&str; 16] = [
-        "add_extra_root",
-        "choose_vault",
-        "hub_token_source",
-        "open_sample",
-        "recover_settings",
-        "save_settings",
-        "set_hub_token",
-        "set_key",
-        "set_window_focus",
-        "stop_description",
-        "stop_job",
-        "stop_unlocking",
-        "subscribe",
-        "test_provider",
-        "try_key",
-        "unlock_keyring",
-    ];
-
-    #[expect(clippy::disallowed_methods, reason = "a test reads the sources")]
-    fn sources() -> String {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/commands");
-        let files = fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file"));
-        files.map(|file| fs::read_to_string(file.path()).expect("a source")).collect()
-    }
-
-    #[test]
-    fn every_command_about_notes_or_conversations_is_about_one_vault() {
-        let sources = sources();
-        let ui = include_str!("../../ui/src/ipc/tauri.ts");
-        let mut whole = Vec::new();
-        for command in sources.split("#[tauri::command]").skip(1) {
-            let name = command.split("fn ").nth(1).expect("a function");
-            let name = name.split(['(', '<']).next().expect("a name");
-            let is_whole = command.split('{').next().expect("a head").contains("State<'_, App>");
-            if is_whole {
-                whole.push(name);
-            }
-            let is_bound = ui.contains(&format!("inVault('{name}'"))
-                || ui.split("inVault<").any(|call| {
-                    call.split_once(">('").is_some_and(|(kind, rest)| {
-                        !kind.contains('(') && rest.starts_with(&format!("{name}'"))
-                    })
-                });
-            assert_eq!(is_bound, command.contains("app: VaultApp"), "the window's call of {name}");
-        }
-        whole.sort_unstable();
-        assert_eq!(whole, ABOUT_THE_WHOLE);
-    }
-
     fn said(window: &WebviewWindow<MockRuntime>, command: &str, request: Value) -> String {
         let request = InvokeRequest {
             cmd: command.into(),

@@ -2618,6 +2618,449 @@ indexing: IndexProgress | null,
 revision: number, };
 
 /**
+ * The IPC calls of the window. Each may be refused with a `UserError`, thrown as it is.
+ */
+export interface IpcCalls {
+  /**
+   * Everything the chat shows of one conversation. Of a long one only its end, unless the
+   * whole of it is requested; `earlier` counts the rest.
+   */
+  openConversation(conversation: ConversationId, whole: boolean): Promise<ConversationView>;
+  /**
+   * Stores the message durably, then resolves with the conversation it went to. It is
+   * refused while another vault is open than the one it was written in.
+   */
+  sendMessage(request: SendMessageRequest, vault: VaultId | null): Promise<ConversationId>;
+  /**
+   * Stops the running turn.
+   */
+  stop(conversation: ConversationId): Promise<void>;
+  /**
+   * Goes on after a limit, a failure or an interruption.
+   */
+  continueTurn(conversation: ConversationId): Promise<void>;
+  /**
+   * Replaces the text of a queued message.
+   */
+  editQueued(message: MessageId, text: string): Promise<void>;
+  /**
+   * Removes a queued message: no model gets it.
+   */
+  removeQueued(message: MessageId): Promise<void>;
+  /**
+   * Regenerates the answer to a message, in a branch of its own. Asks first about the
+   * changes of the old answer.
+   */
+  regenerate(request: RegenerateRequest): Promise<RegenerateOutcome>;
+  /**
+   * Shows the conversation as it continued from another version of a message, counted from 1.
+   */
+  showVariant(message: MessageId, number: number): Promise<void>;
+  /**
+   * Leaves the turn as it is; messages that were queued behind it run then.
+   */
+  dismissInterruptedTurn(turn: TurnId): Promise<void>;
+  /**
+   * The cost of each turn; turns without a model are omitted.
+   */
+  conversationCosts(conversation: ConversationId): Promise<Array<TurnCost>>;
+  /**
+   * Replaces the earlier messages by a summary in what a model gets from now on.
+   */
+  compactConversation(conversation: ConversationId): Promise<void>;
+  /**
+   * Applies and rejects pending changes; resolves when the files are written.
+   */
+  decideReview(request: DecideReview): Promise<void>;
+  /**
+   * Everything the chat shows of the version that contains a turn.
+   */
+  openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView>;
+  /**
+   * A page of the list, newest first.
+   */
+  listConversations(request: ListConversations): Promise<ConversationPage>;
+  /**
+   * Searches titles, messages and changes; newest first.
+   */
+  searchConversations(query: string): Promise<ConversationHits>;
+  /**
+   * Gives it a title, which no generated one replaces.
+   */
+  renameConversation(conversation: ConversationId, name: string): Promise<void>;
+  /**
+   * Archives or unarchives it.
+   */
+  setArchiveState(conversation: ConversationId, archiveState: ArchiveState): Promise<void>;
+  /**
+   * Ends it; writing in it reopens it.
+   */
+  endConversation(conversation: ConversationId): Promise<void>;
+  /**
+   * Deletes it; for a while it can be restored.
+   */
+  deleteConversation(conversation: ConversationId): Promise<void>;
+  /**
+   * Undoes its deletion.
+   */
+  restoreConversation(conversation: ConversationId): Promise<void>;
+  /**
+   * Exports one conversation, or all, to a file that the user chooses; `name` is
+   * proposed. `null` when the user cancels.
+   */
+  exportConversations(conversation: ConversationId | null, format: ExportFormat, name: string): Promise<Exported | null>;
+  /**
+   * How many there are, and how many deleted ones can be restored.
+   */
+  conversationCounts(): Promise<ConversationCounts>;
+  /**
+   * Deletes all but those with a turn that runs, and counts what is left; for a while
+   * they can be restored.
+   */
+  deleteConversations(): Promise<ConversationCounts>;
+  /**
+   * Restores all that can be restored; returns the first page of the list.
+   */
+  restoreConversations(): Promise<ConversationPage>;
+  /**
+   * A page of applied changes, newest first.
+   */
+  listApplied(request: ListApplied): Promise<AppliedPage>;
+  /**
+   * The effect of an applied change inside its note.
+   */
+  appliedHunks(effect: EffectId): Promise<AppliedHunks>;
+  /**
+   * The changes in the note since an applied change of it, wherever the note is now.
+   */
+  diffSince(effect: EffectId): Promise<ChangedSince>;
+  /**
+   * The lines of a note that stand as the assistant left them, and the text that they
+   * are of.
+   */
+  assistantLines(path: NotePath): Promise<NoteAttribution>;
+  /**
+   * Undoes changes, as far as that needs no guess; resolves when the files are written.
+   */
+  undo(scope: UndoScope): Promise<UndoResult>;
+  /**
+   * Redoes these changes, as far as they were undone.
+   */
+  redo(scope: UndoScope): Promise<UndoResult>;
+  /**
+   * Reapplies a change that another program has overwritten.
+   */
+  reapply(effect: EffectId): Promise<UndoResult>;
+  /**
+   * Writes `back` in each place of the conflict where `now` still stands, and so
+   * completes its request.
+   */
+  resolveConflict(conflict: UndoConflict): Promise<UndoResult>;
+  /**
+   * Undoes, redoes or reapplies a change in the note that the user says it is about.
+   */
+  undoInNote(identified: UndoTarget): Promise<UndoResult>;
+  /**
+   * Stops a job of `jobs_changed` between two of its steps.
+   */
+  stopJob(work: number): Promise<void>;
+  /**
+   * The size of the stored history, and how much would be lost by age.
+   */
+  history(): Promise<HistoryStats>;
+  /**
+   * Deletes the history of an age; resolves when nothing of it is left.
+   */
+  deleteHistory(age: HistoryAge): Promise<DeletedHistory>;
+  /**
+   * Shows a note beside the chat; it is then the active note that a model may be told
+   * of. Only a note that the user chose counts as named by the messages that it is sent
+   * with.
+   */
+  showNote(path: string, by: NoteOpener): Promise<NoteContent>;
+  /**
+   * No note is shown any more.
+   */
+  closeNote(): Promise<void>;
+  /**
+   * Reports the text that is selected in the shown note, and the heading above it.
+   */
+  selectInNote(path: NotePath, selected: string, heading: string | null): Promise<void>;
+  /**
+   * Writes an answer as a new note with this name, unless the name is taken.
+   */
+  saveAnswer(answer: MessageId, name: string): Promise<SavedAnswer>;
+  /**
+   * Opens a note with the program that the user has for such files.
+   */
+  openInEditor(path: NotePath): Promise<void>;
+  /**
+   * Opens a note in Obsidian, which must be installed.
+   */
+  openInObsidian(path: NotePath): Promise<void>;
+  /**
+   * Opens the image that `link` means in a note, or in an answer, with the program that
+   * the user has for such files.
+   */
+  openImage(link: string, note: NotePath | null): Promise<void>;
+  /**
+   * Notes by some letters of their names; without any, those shown lately first.
+   */
+  findNames(query: string): Promise<NameMatches>;
+  /**
+   * All notes whose file has this name, in whichever Unicode form.
+   */
+  notesNamed(fileName: string): Promise<Array<NameMatch>>;
+  /**
+   * Lines that match. Refused with code `pattern` when it is no regular expression.
+   */
+  searchText(request: TextSearch): Promise<LineMatches>;
+  /**
+   * The links of a note, both ways. `null` until the index stands.
+   */
+  noteLinks(path: NotePath): Promise<NoteLinks | null>;
+  /**
+   * The rule that keeps a note from the model that answers now; `null` where it may see
+   * the note, and where no model answers.
+   */
+  privateNote(path: NotePath): Promise<PrivateNote | null>;
+  /**
+   * The same for folders, tags and conversations, in their order.
+   */
+  privateMentions(mentions: Array<MentionTarget>): Promise<Array<PrivateNote | null>>;
+  /**
+   * Targets of broken links that contain `query`. `null` until the index stands.
+   */
+  unresolvedLinks(query: string): Promise<CountedValues | null>;
+  /**
+   * The repairs on offer for links to this name, which does not exist. `null` until the
+   * index stands.
+   */
+  linkRepairs(link: string): Promise<LinkRepairs | null>;
+  /**
+   * Creates the note that a broken link names.
+   */
+  createLinkedNote(link: string): Promise<RepairedLink>;
+  /**
+   * Has every link with this name, which does not exist, lead to a note.
+   */
+  replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink>;
+  /**
+   * The broken ones of these links, which are paths as an answer names them. `null`
+   * until the index stands.
+   */
+  brokenLinks(links: Array<string>): Promise<Array<string> | null>;
+  /**
+   * Tags that contain `query`. `null` until the index stands.
+   */
+  listTags(query: string): Promise<CountedValues | null>;
+  /**
+   * Names of properties that contain `query`. `null` until the index stands.
+   */
+  listProperties(query: string): Promise<CountedValues | null>;
+  /**
+   * Values of one property that contain `query`. `null` until the index stands.
+   */
+  propertyValues(property: string, query: string): Promise<CountedValues | null>;
+  /**
+   * Notes that have something in common. `null` until the index stands.
+   */
+  notesMatching(having: NoteCriterion): Promise<NoteList | null>;
+  /**
+   * Open tasks that contain a text. `null` until the index stands.
+   */
+  listTasks(query: string): Promise<LineMatches | null>;
+  /**
+   * The text of a note to look at; the shown note stays the same.
+   */
+  readNote(path: NotePath): Promise<NoteContent>;
+  /**
+   * Saves the differences between the two: other changes made meanwhile stay. Each takes
+   * effect at once. Returns the settings that hold then.
+   */
+  saveSettings(settings: Settings, before: Settings): Promise<Settings>;
+  /**
+   * Decides which settings count while their file does not.
+   */
+  recoverSettings(choice: SettingsChoice): Promise<void>;
+  /**
+   * Has the provider try a key, which is not stored.
+   */
+  tryKey(key: string): Promise<KeyTrial>;
+  /**
+   * Stores a key; an empty one removes it. Refused with code `key` where there is no
+   * keyring: then the user may choose the file.
+   */
+  setKey(key: string, place: KeyStorage): Promise<void>;
+  /**
+   * Asks the provider for one word.
+   */
+  testProvider(): Promise<ProviderTestResult>;
+  /**
+   * Has the system ask the user to unlock the keyring, and reads it again; the feed
+   * brings the result. Resolves when the user has answered, or after `stopUnlocking`.
+   */
+  unlockKeyring(): Promise<Unlocking>;
+  /**
+   * Withdraws that question.
+   */
+  stopUnlocking(): Promise<void>;
+  /**
+   * The cost of the latest months, newest first.
+   */
+  monthlyCosts(): Promise<Array<MonthCost>>;
+  /**
+   * Connects again after the hub refused the connection.
+   */
+  retryHub(): Promise<void>;
+  /**
+   * Where the token comes from that the hub is shown.
+   */
+  hubTokenSource(): Promise<TokenStatus>;
+  /**
+   * Stores that token and connects again; an empty one removes it. Refused as `setKey`.
+   */
+  setHubToken(token: string, place: KeyStorage): Promise<void>;
+  /**
+   * Sends an answer that needs approval to the hub, or discards it.
+   */
+  decideApproval(number: number, decision: ApprovalDecision): Promise<void>;
+  /**
+   * Has a model write a description for the hub from how the notes are organized. It is
+   * not saved; `null` when it was stopped.
+   */
+  writeDescription(organisation: string): Promise<string | null>;
+  /**
+   * Stops the model that writes the description.
+   */
+  stopDescription(): Promise<void>;
+  /**
+   * Lets the user choose a folder in a dialog of the system and opens it as the vault;
+   * `false` when the user cancels. The feed brings `vault_changed`, and the window
+   * subscribes again.
+   */
+  chooseVault(): Promise<boolean>;
+  /**
+   * The same for an additional folder; the feed then brings `settings_changed`.
+   */
+  addExtraRoot(): Promise<boolean>;
+  /**
+   * Opens a writable copy of the sample vault.
+   */
+  openSample(): Promise<void>;
+  /**
+   * Says which conversation the window shows: the desktop does not notify about it.
+   */
+  setWindowFocus(conversation: ConversationId | null): Promise<void>;
+  /**
+   * The tray icon and the start at login as they are now.
+   */
+  desktopState(): Promise<DesktopState>;
+  /**
+   * Starts the program at login, or not; returns the state after that.
+   */
+  setAutostart(atLogin: AutostartMode): Promise<DesktopState>;
+  /**
+   * Decides what closing the window does, now and later; `ask` leaves it open this time.
+   */
+  answerCloseRequest(answer: OnClose): Promise<void>;
+}
+
+/**
+ * Calls a command with its arguments by name.
+ */
+type Invoke = <T>(command: string, request: Record<string, unknown>) => Promise<T>;
+
+/**
+ * The client. `invokeInVault` adds the id of the vault that the window shows to a request.
+ */
+export function ipcCalls(invoke: Invoke, invokeInVault: Invoke): IpcCalls {
+  return {
+    openConversation: (conversation, whole) => invokeInVault('open_conversation', { conversation, whole }),
+    sendMessage: (request, vault) => invoke('send_message', { request, vault }),
+    stop: (conversation) => invokeInVault('stop', { conversation }),
+    continueTurn: (conversation) => invokeInVault('continue_turn', { conversation }),
+    editQueued: (message, text) => invokeInVault('edit_queued', { message, text }),
+    removeQueued: (message) => invokeInVault('remove_queued', { message }),
+    regenerate: (request) => invokeInVault('regenerate', { request }),
+    showVariant: (message, number) => invokeInVault('show_variant', { message, number }),
+    dismissInterruptedTurn: (turn) => invokeInVault('dismiss_interrupted_turn', { turn }),
+    conversationCosts: (conversation) => invokeInVault('conversation_costs', { conversation }),
+    compactConversation: (conversation) => invokeInVault('compact_conversation', { conversation }),
+    decideReview: (request) => invokeInVault('decide_review', { request }),
+    openConversationAt: (conversation, turn) => invokeInVault('open_conversation_at', { conversation, turn }),
+    listConversations: (request) => invokeInVault('list_conversations', { request }),
+    searchConversations: (query) => invokeInVault('search_conversations', { query }),
+    renameConversation: (conversation, name) => invokeInVault('rename_conversation', { conversation, name }),
+    setArchiveState: (conversation, archiveState) => invokeInVault('set_archive_state', { conversation, archiveState }),
+    endConversation: (conversation) => invokeInVault('end_conversation', { conversation }),
+    deleteConversation: (conversation) => invokeInVault('delete_conversation', { conversation }),
+    restoreConversation: (conversation) => invokeInVault('restore_conversation', { conversation }),
+    exportConversations: (conversation, format, name) => invokeInVault('export_conversations', { conversation, format, name }),
+    conversationCounts: () => invokeInVault('conversation_counts', {}),
+    deleteConversations: () => invokeInVault('delete_conversations', {}),
+    restoreConversations: () => invokeInVault('restore_conversations', {}),
+    listApplied: (request) => invokeInVault('list_applied', { request }),
+    appliedHunks: (effect) => invokeInVault('applied_hunks', { effect }),
+    diffSince: (effect) => invokeInVault('diff_since', { effect }),
+    assistantLines: (path) => invokeInVault('assistant_lines', { path }),
+    undo: (scope) => invokeInVault('undo', { scope }),
+    redo: (scope) => invokeInVault('redo', { scope }),
+    reapply: (effect) => invokeInVault('reapply', { effect }),
+    resolveConflict: (conflict) => invokeInVault('resolve_conflict', { conflict }),
+    undoInNote: (identified) => invokeInVault('undo_in_note', { identified }),
+    stopJob: (work) => invoke('stop_job', { work }),
+    history: () => invokeInVault('history', {}),
+    deleteHistory: (age) => invokeInVault('delete_history', { age }),
+    showNote: (path, by) => invokeInVault('show_note', { path, by }),
+    closeNote: () => invokeInVault('close_note', {}),
+    selectInNote: (path, selected, heading) => invokeInVault('select_in_note', { path, selected, heading }),
+    saveAnswer: (answer, name) => invokeInVault('save_answer', { answer, name }),
+    openInEditor: (path) => invokeInVault('open_in_editor', { path }),
+    openInObsidian: (path) => invokeInVault('open_in_obsidian', { path }),
+    openImage: (link, note) => invokeInVault('open_image', { link, note }),
+    findNames: (query) => invokeInVault('find_names', { query }),
+    notesNamed: (fileName) => invokeInVault('notes_named', { fileName }),
+    searchText: (request) => invokeInVault('search_text', { request }),
+    noteLinks: (path) => invokeInVault('note_links', { path }),
+    privateNote: (path) => invokeInVault('private_note', { path }),
+    privateMentions: (mentions) => invokeInVault('private_mentions', { mentions }),
+    unresolvedLinks: (query) => invokeInVault('unresolved_links', { query }),
+    linkRepairs: (link) => invokeInVault('link_repairs', { link }),
+    createLinkedNote: (link) => invokeInVault('create_linked_note', { link }),
+    replaceBrokenLink: (link, note) => invokeInVault('replace_broken_link', { link, note }),
+    brokenLinks: (links) => invokeInVault('broken_links', { links }),
+    listTags: (query) => invokeInVault('list_tags', { query }),
+    listProperties: (query) => invokeInVault('list_properties', { query }),
+    propertyValues: (property, query) => invokeInVault('property_values', { property, query }),
+    notesMatching: (having) => invokeInVault('notes_matching', { having }),
+    listTasks: (query) => invokeInVault('list_tasks', { query }),
+    readNote: (path) => invokeInVault('read_note', { path }),
+    saveSettings: (settings, before) => invoke('save_settings', { settings, before }),
+    recoverSettings: (choice) => invoke('recover_settings', { choice }),
+    tryKey: (key) => invoke('try_key', { key }),
+    setKey: (key, place) => invoke('set_key', { key, place }),
+    testProvider: () => invoke('test_provider', {}),
+    unlockKeyring: () => invoke('unlock_keyring', {}),
+    stopUnlocking: () => invoke('stop_unlocking', {}),
+    monthlyCosts: () => invokeInVault('monthly_costs', {}),
+    retryHub: () => invokeInVault('retry_hub', {}),
+    hubTokenSource: () => invoke('hub_token_source', {}),
+    setHubToken: (token, place) => invoke('set_hub_token', { token, place }),
+    decideApproval: (number, decision) => invokeInVault('decide_approval', { number, decision }),
+    writeDescription: (organisation) => invokeInVault('write_description', { organisation }),
+    stopDescription: () => invoke('stop_description', {}),
+    chooseVault: () => invoke('choose_vault', {}),
+    addExtraRoot: () => invoke('add_extra_root', {}),
+    openSample: () => invoke('open_sample', {}),
+    setWindowFocus: (conversation) => invoke('set_window_focus', { conversation }),
+    desktopState: () => invoke('desktop_state', {}),
+    setAutostart: (atLogin) => invoke('set_autostart', { atLogin }),
+    answerCloseRequest: (answer) => invoke('answer_close_request', { answer }),
+  };
+}
+
+/**
  * The settings before the user changes any.
  */
 export const defaultSettings: Settings = {

@@ -1,9 +1,10 @@
-//! The checked-in TypeScript bindings are those of the types, and hold the default settings.
-//! `./dev bindings` rewrites them.
+//! The checked-in TypeScript bindings and the capability of the window are made from the types and from the
+//! list of IPC calls. `./dev bindings` rewrites them.
 
 mod window_calls;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use protocol::changes::retention::HistoryStats;
@@ -18,10 +19,11 @@ struct TypeDeclarations {
 }
 
 impl TypeDeclarations {
-    /// Declares a type and each type that it is made of.
-    fn declare<T: TS + 'static>(&mut self) {
+    /// Declares a type and each type that it is made of. Returns how TypeScript spells the type.
+    fn declare<T: TS + 'static>(&mut self) -> String {
         self.visit::<T>();
         T::visit_generics(self);
+        T::name(&self.config)
     }
 }
 
@@ -42,17 +44,23 @@ impl TypeVisitor for TypeDeclarations {
     }
 }
 
-/// The types of the calls, of the feed and of a refusal, in the order of their names.
+/// The types of the calls, of the feed and of a refusal, in the order of their names, and the calls.
 fn bindings() -> String {
     let mut types = TypeDeclarations::default();
-    window_calls::declare_types(&mut types);
+    let calls = window_calls::window_calls(&mut types);
     types.declare::<NumberedEvent>();
     types.declare::<UserError>();
     let mut out =
         String::from("// Written by `./dev bindings` from crates/protocol. Do not edit.\n\n");
     out.extend(types.by_name.into_values());
+    out.push_str(&window_calls::interface(&calls));
+    out.push_str(&window_calls::client(&calls));
     out.push_str(&default_settings());
     out
+}
+
+fn capability() -> String {
+    window_calls::capability(&window_calls::window_calls(&mut TypeDeclarations::default()))
 }
 
 /// The defaults as a constant: the window and its tests need no copy of them.
@@ -63,22 +71,35 @@ fn default_settings() -> String {
     format!("{docs}\nexport const defaultSettings: Settings = {settings};\n")
 }
 
-#[test]
-#[expect(clippy::disallowed_methods, reason = "the bindings are a source file, not a note")]
-fn the_checked_in_bindings_are_those_of_the_types() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/ipc/bindings.ts");
-    let fresh = bindings();
+/// Whether the file at this path below the root has the fresh text. `UPDATE_BINDINGS` writes it first.
+#[expect(clippy::disallowed_methods, reason = "the file is a source, not a note")]
+fn is_fresh(path: &str, fresh: &str) -> io::Result<bool> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     if std::env::var_os("UPDATE_BINDINGS").is_some() {
-        std::fs::write(&file, &fresh).expect("the bindings can be written");
+        std::fs::write(&file, fresh)?;
     }
-    let checked_in = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(checked_in == fresh, "ui/src/ipc/bindings.ts is stale: run ./dev bindings");
+    Ok(std::fs::read_to_string(&file)? == fresh)
+}
+
+#[test]
+fn the_checked_in_bindings_are_those_of_the_types_and_calls() {
+    let path = "ui/src/ipc/bindings.ts";
+    let is_fresh = is_fresh(path, &bindings()).expect("a source file");
+    assert!(is_fresh, "{path} is stale: run ./dev bindings");
+}
+
+#[test]
+fn the_checked_in_capability_grants_the_calls_of_the_list() {
+    let path = "src-tauri/capabilities/main.json";
+    let is_fresh = is_fresh(path, &capability()).expect("a source file");
+    assert!(is_fresh, "{path} is stale: run ./dev bindings");
 }
 
 #[test]
 fn a_type_is_declared_with_the_types_that_it_is_made_of() {
     let mut types = TypeDeclarations::default();
-    types.declare::<Option<Vec<HistoryStats>>>();
+    let name = types.declare::<Option<Vec<HistoryStats>>>();
+    assert_eq!(name, "Array<HistoryStats> | null");
     let names: Vec<&str> = types.by_name.keys().map(String::as_str).collect();
     assert_eq!(names, ["HistoryAge", "HistoryAgeStats", "HistoryStats"]);
 }
