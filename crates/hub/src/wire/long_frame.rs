@@ -7,6 +7,9 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 const ID_KEY: &str = r#""id""#;
 
+/// How many keys that may be the id are looked at; each look may read the end once more.
+const MAX_IDS: usize = 64;
+
 /// Opens a frame at the place where a message has its id.
 const OPENING: &[u8] = br#"{"payload":{"#;
 
@@ -18,15 +21,16 @@ pub(super) fn find_id(beginning: &str, end: &str) -> Option<String> {
     if frame.is_other_than_message() {
         return None;
     }
-    frame.id.or_else(|| end.match_indices(ID_KEY).find_map(|(at, _)| id_at(end, at)))
+    frame.id.or_else(|| {
+        let keys = end.match_indices(ID_KEY).map(|(at, _)| end.split_at(at));
+        let keys = keys.filter(|(before, _)| before.trim_end().ends_with(['{', ',']));
+        keys.take(MAX_IDS).find_map(|(_, rest)| id_of_rest(rest))
+    })
 }
 
-/// The id at `at`, if the rest closes just the payload and the frame. One of an inner object leaves a bracket over.
-fn id_at(end: &str, at: usize) -> Option<String> {
-    let (before, rest) = end.split_at(at);
-    if !before.trim_end().ends_with(['{', ',']) {
-        return None;
-    }
+/// The id that `rest` begins with, if it closes just the payload and the frame. One of an inner object leaves a bracket
+/// over.
+fn id_of_rest(rest: &str) -> Option<String> {
     let mut frame = LongFrame::default();
     frame.read(serde_json::Deserializer::from_reader(OPENING.chain(rest.as_bytes()))).ok()?;
     if frame.is_other_than_message() { None } else { frame.id }
