@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
+use protocol::NotePath;
 use vault::{Fingerprint, VaultEntry};
 
 use super::changed_files::changed_files;
