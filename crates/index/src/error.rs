@@ -19,6 +19,9 @@ pub enum SearchError {
         /// A pattern that finds the same text literally.
         literal: String,
     },
+    /// The regular expression is too long to be read.
+    #[error("the search pattern is longer than 4 KiB. Search for a part of it.")]
+    LongPattern,
     /// The file pattern is not a glob.
     #[error(
         "`{pattern}` isn’t a valid file pattern: {why}. Write for example `*.md`, `Projects/*.md` or `**/*.md`."

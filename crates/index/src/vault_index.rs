@@ -146,7 +146,8 @@ impl Index {
         }
         if !permit.is_saved(view) {
             let scanner = FileScanner::new(&self.inner.vault, permit.rules());
-            save_delta(&self.inner.dir, &scanner, view).map_err(|source| self.unwritable(source))?;
+            save_delta(&self.inner.dir, &scanner, view)
+                .map_err(|source| self.unwritable(source))?;
             permit.mark_saved(view);
         }
         Ok(())

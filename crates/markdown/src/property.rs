@@ -187,6 +187,9 @@ fn collect_top_level(node: &YamlNode, found: &mut Vec<NoteProperty>, budget: &mu
     let YamlNodeKind::Map(pairs) = &node.kind else { return };
     for (key, value) in pairs {
         if is_merge_key(key) {
+            if !budget.try_take(1) {
+                return;
+            }
             match &value.kind {
                 YamlNodeKind::List(merged) => {
                     merged.iter().for_each(|merged| collect_top_level(merged, found, budget))

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use protocol::chat::conversation::ChatItem;
 use protocol::event::ModelWait;
-use protocol::{AppEvent, ArchiveState, ListConversations, Mode, ProviderKind, Settings, Timestamp, TurnStatus};
+use protocol::{
+    AppEvent, ArchiveState, ListConversations, Mode, ProviderKind, Settings, Timestamp, TurnStatus,
+};
 use tempfile::TempDir;
 use testkit::TestHub;
 use tokio::net::TcpStream;

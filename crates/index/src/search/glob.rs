@@ -12,8 +12,9 @@ use crate::{SearchError, clock, error::shorten_pattern};
 /// The largest file pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1_000;
 
-/// How deep the braces of a file pattern may be nested. The libraries end the process over some hundreds.
-const MAX_BRACE_DEPTH: usize = 16;
+/// How many alternatives in braces a file pattern may have. The libraries end the process over some hundreds in each
+/// other.
+const MAX_ALTERNATIVES: usize = 16;
 
 /// Entries that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -80,8 +81,8 @@ fn glob_matcher(pattern: &str) -> Result<GlobSet, SearchError> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(bad("it is longer than 1,000 bytes".to_owned()));
     }
-    if brace_depth(pattern) > MAX_BRACE_DEPTH {
-        return Err(bad("its braces are nested more than 16 deep".to_owned()));
+    if pattern.matches('{').count() > MAX_ALTERNATIVES {
+        return Err(bad("it has more than 16 braces".to_owned()));
     }
     let glob = GlobBuilder::new(&fold_name(pattern.trim_start_matches("./")))
         .case_insensitive(true)
@@ -91,20 +92,6 @@ fn glob_matcher(pattern: &str) -> Result<GlobSet, SearchError> {
     let mut set = GlobSetBuilder::new();
     set.add(glob);
     set.build().map_err(|error| bad(error.kind().to_string()))
-}
-
-/// The deepest nesting of braces, those in brackets and behind a backslash included.
-fn brace_depth(pattern: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for sign in pattern.chars() {
-        match sign {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 /// The folder as a prefix of folded paths.

@@ -16,7 +16,7 @@ use crate::snapshot::is_binary;
 
 /// The longest pattern, in bytes. A class such as `\w` takes up to 13 KB while it is parsed, before the program has a
 /// size.
-const MAX_PATTERN_BYTES: usize = 8 << 10;
+const MAX_PATTERN_BYTES: usize = 4 << 10;
 
 /// How large the program of a pattern may be, in bytes. It is what a letter of a note may cost.
 const MAX_REGEX_BYTES: usize = 1 << 20;
@@ -73,14 +73,7 @@ impl MatchedLines {
 impl LineMatcher {
     /// Of the query's pattern, with ripgrep's meaning.
     pub(super) fn from_query(query: &GrepQuery) -> Result<Self, SearchError> {
-        let bad = |why: String| SearchError::BadPattern {
-            pattern: shorten_pattern(&query.pattern),
-            why,
-            literal: shorten_pattern(&regex::escape(&query.pattern)),
-        };
-        if query.pattern.len() > MAX_PATTERN_BYTES {
-            return Err(bad("it is longer than 8 KiB".to_owned()));
-        }
+        Self::check_length(query)?;
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(!query.case_sensitive)
             .multi_line(true)
@@ -88,7 +81,11 @@ impl LineMatcher {
             .size_limit(MAX_REGEX_BYTES)
             .dfa_size_limit(MAX_DFA_CACHE_BYTES)
             .build(&query.pattern)
-            .map_err(|error| bad(last_line(&error.to_string())))?;
+            .map_err(|error| SearchError::BadPattern {
+                pattern: shorten_pattern(&query.pattern),
+                why: last_line(&error.to_string()),
+                literal: shorten_pattern(&regex::escape(&query.pattern)),
+            })?;
         let parsed = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&query.pattern);
         let is_about_ends = parsed.is_ok_and(|parsed| {
             let looks = parsed.properties().look_set();
@@ -96,6 +93,14 @@ impl LineMatcher {
         });
         let max_per_note = usize::from(query.max_per_note);
         Ok(Self { matcher, has_text_anchors: is_about_ends, max_per_note })
+    }
+
+    /// Refuses a pattern that takes much memory already while it is parsed.
+    pub(super) const fn check_length(query: &GrepQuery) -> Result<(), SearchError> {
+        if query.pattern.len() > MAX_PATTERN_BYTES {
+            return Err(SearchError::LongPattern);
+        }
+        Ok(())
     }
 
     /// Whether notes may be searched several at a time.

@@ -35,12 +35,13 @@ impl Index {
         query: &GrepQuery,
         deadline: Duration,
     ) -> Result<GrepResult, SearchError> {
+        LineMatcher::check_length(query)?;
+        let wanted = path_filter(query.file_pattern.as_deref())?;
         // Each takes all cores, so one after the other is no slower, and takes the memory of one. A pattern takes
         // memory already when it is read.
         let _alone = self.lock_searches();
         let lines = LineMatcher::from_query(query)?;
         let deadline = Instant::now() + deadline;
-        let wanted = path_filter(query.file_pattern.as_deref())?;
         let matching = match self.view() {
             Some(view) => {
                 let (view, lines) = (&*view.planned(overlay, vault), &lines);

@@ -11,6 +11,7 @@ use vault::Vault;
 
 pub use filter::NoteFilter;
 
+use crate::error::shorten_pattern;
 use crate::fulltext::note_matches::{SearchableNote, first_passage};
 use crate::fulltext::state::FulltextState;
 use crate::fulltext::{RankedCandidates, rerank};
@@ -58,7 +59,7 @@ impl Index {
             return Ok(self.list_filtered(vault, plan, filter, limit));
         }
         let asked = ParsedQuery::parse(query)
-            .ok_or_else(|| SearchError::NoWords { query: query.to_owned() })?;
+            .ok_or_else(|| SearchError::NoWords { query: shorten_pattern(query) })?;
         let Some(view) = self.view() else {
             return fallback::search_vault(vault, plan, &asked, filter, limit, deadline);
         };
