@@ -14,10 +14,9 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use protocol::chat::conversation::ChatItem;
+use protocol::chat::conversation_list::{ArchiveState, ListConversations};
 use protocol::event::ModelWait;
-use protocol::{
-    AppEvent, ArchiveState, ListConversations, Mode, ProviderKind, Settings, Timestamp, TurnStatus,
-};
+use protocol::{AppEvent, Mode, ProviderKind, Settings, Timestamp, TurnStatus};
 use tempfile::TempDir;
 use testkit::TestHub;
 use tokio::net::TcpStream;
