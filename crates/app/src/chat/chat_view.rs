@@ -7,6 +7,7 @@ use store::OpenedConversation;
 use crate::App;
 use crate::changes::review;
 use crate::chat::Chats;
+use crate::events::feed::add_streaming_answer;
 use crate::models::context_use::Opened;
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
@@ -82,18 +83,6 @@ impl Chats {
     }
 }
 
-/// Adds the answer that is being written, unless it was stored meanwhile. Queued messages stay
-/// below it.
-fn add_streaming_answer(items: &mut Vec<ChatItem>, live: Option<ChatItem>) {
-    let Some(ChatItem::Assistant { id: live_id, .. }) = &live else { return };
-    let is_live = |item: &ChatItem| matches!(item, ChatItem::Assistant { id, .. } if id == live_id);
-    if !items.iter().any(is_live) {
-        let waits = |item: &ChatItem| matches!(item, ChatItem::User { queued: true, .. });
-        let end = items.iter().rposition(|item| !waits(item)).map_or(0, |last| last + 1);
-        items.splice(end..end, live);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,32 +115,5 @@ mod tests {
         assert_eq!(cut(10_000, 2), (9_800, 200));
         assert_eq!(cut(10_000, 300), (9_600, 400));
         assert_eq!(cut(10_000, 20_000), (9_000, 1_000));
-    }
-
-    #[test]
-    fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
-        let answer = |text: &str, streaming| {
-            let (id, text) = (MessageId::from("m"), text.to_owned());
-            ChatItem::Assistant { id, text, streaming, cut: false }
-        };
-        let mut stored = vec![answer("all of it", false)];
-        add_streaming_answer(&mut stored, Some(answer("all of", true)));
-        assert_eq!(stored, [answer("all of it", false)]);
-        let mut unstored = Vec::new();
-        add_streaming_answer(&mut unstored, Some(answer("all of", true)));
-        assert_eq!(unstored, [answer("all of", true)]);
-    }
-
-    #[test]
-    fn queued_messages_stand_below_the_answer_that_is_being_written() {
-        let said = |id: &str, queued| {
-            let (text, origin, at) = (id.to_owned(), Origin::Window, Timestamp(1));
-            ChatItem::User { id: MessageId::from(id), text, origin, at, queued }
-        };
-        let (id, text) = (MessageId::from("m"), "all of".to_owned());
-        let live = ChatItem::Assistant { id, text, streaming: true, cut: false };
-        let mut items = vec![said("asked", false), said("next", true), said("last", true)];
-        add_streaming_answer(&mut items, Some(live.clone()));
-        assert_eq!(items, [said("asked", false), live, said("next", true), said("last", true)]);
     }
 }

@@ -199,6 +199,18 @@ impl FeedState {
     }
 }
 
+/// Adds the answer that is being written, unless it was stored meanwhile. Queued messages stay
+/// below it.
+pub(crate) fn add_streaming_answer(items: &mut Vec<ChatItem>, live: Option<ChatItem>) {
+    let Some(ChatItem::Assistant { id: live_id, .. }) = &live else { return };
+    let is_live = |item: &ChatItem| matches!(item, ChatItem::Assistant { id, .. } if id == live_id);
+    if !items.iter().any(is_live) {
+        let waits = |item: &ChatItem| matches!(item, ChatItem::User { queued: true, .. });
+        let end = items.iter().rposition(|item| !waits(item)).map_or(0, |last| last + 1);
+        items.splice(end..end, live);
+    }
+}
+
 fn assistant_item(id: &MessageId, text: String) -> ChatItem {
     ChatItem::Assistant { id: id.clone(), text, streaming: true, cut: false }
 }
@@ -219,6 +231,8 @@ const fn concerns_observer(event: &AppEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use protocol::{Origin, Timestamp};
+
     use super::*;
 
     fn collected(feed: &Feed) -> Arc<Mutex<Vec<NumberedEvent>>> {
@@ -296,5 +310,32 @@ mod tests {
             heard.lock().expect("not poisoned").iter().filter(|n| n.seq > seq).cloned().collect();
         let text = AppEvent::TextAdded { conversation, id, text: "after".into() };
         assert_eq!(later, [NumberedEvent { seq: seq + 1, event: text }]);
+    }
+
+    #[test]
+    fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
+        let answer = |text: &str, streaming| {
+            let (id, text) = (MessageId::from("m"), text.to_owned());
+            ChatItem::Assistant { id, text, streaming, cut: false }
+        };
+        let mut stored = vec![answer("all of it", false)];
+        add_streaming_answer(&mut stored, Some(answer("all of", true)));
+        assert_eq!(stored, [answer("all of it", false)]);
+        let mut unstored = Vec::new();
+        add_streaming_answer(&mut unstored, Some(answer("all of", true)));
+        assert_eq!(unstored, [answer("all of", true)]);
+    }
+
+    #[test]
+    fn queued_messages_stand_below_the_answer_that_is_being_written() {
+        let said = |id: &str, queued| {
+            let (text, origin, at) = (id.to_owned(), Origin::Window, Timestamp(1));
+            ChatItem::User { id: MessageId::from(id), text, origin, at, queued }
+        };
+        let (id, text) = (MessageId::from("m"), "all of".to_owned());
+        let live = ChatItem::Assistant { id, text, streaming: true, cut: false };
+        let mut items = vec![said("asked", false), said("next", true), said("last", true)];
+        add_streaming_answer(&mut items, Some(live.clone()));
+        assert_eq!(items, [said("asked", false), live, said("next", true), said("last", true)]);
     }
 }
