@@ -9,7 +9,7 @@ use protocol::chat::conversation::{ChatItem, MessageVariant};
 use protocol::hub::approval::PendingApproval;
 use protocol::{
     CallId, Compaction, Conversation, ConversationId, Message, MessageId, MessagePart, OpenTurn,
-    Question, Role, Speech, TurnId,
+    Question, Role, Speech, TurnId, TurnStatus,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -235,7 +235,7 @@ async fn rows(
 }
 
 /// Puts the rows in the order in which they are read. A decision stands before the first turn that
-/// was stored after it.
+/// was stored after it, and above all messages that wait.
 fn items(rows: ConversationRows, talking_tools: &BTreeSet<String>) -> Vec<ChatItem> {
     let asked = QuestionItems::new(&rows);
     let mut messages = group_by(rows.messages, |row| row.message.turn.clone());
@@ -244,7 +244,10 @@ fn items(rows: ConversationRows, talking_tools: &BTreeSet<String>) -> Vec<ChatIt
     let mut compaction = rows.compaction;
     let mut items = Vec::new();
     for row in rows.turns {
-        while let Some(decision) = decisions.pop_front_if(|decision| decision.at < row.turn.at) {
+        // A turn that is resumed is queued too, but has begun.
+        let waits = row.turn.status == TurnStatus::Queued && row.turn.resumed == 0;
+        let is_above = |decision: &mut DecisionRow| waits || decision.at < row.turn.at;
+        while let Some(decision) = decisions.pop_front_if(is_above) {
             items.push(from_decision(decision));
         }
         for MessageRow { message, cut } in messages.remove(&row.turn.turn).unwrap_or_default() {

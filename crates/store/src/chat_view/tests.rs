@@ -295,6 +295,32 @@ fn a_decision_is_shown_between_its_turns() {
     }
 }
 
+#[test]
+fn queued_messages_stand_below_decisions_until_they_begin() {
+    let decision = DecisionRow {
+        id: "s@5".into(),
+        change_set: "s".into(),
+        applied: Vec::new(),
+        edited: Vec::new(),
+        rejected: vec![NotePath::parse("a.md").expect("a path")],
+        at: Timestamp(5),
+    };
+    for (status, place) in [(TurnStatus::Queued, 1), (TurnStatus::Running, 2)] {
+        let rows = ConversationRows {
+            turns: vec![turn("t1", TurnStatus::Done, 1), turn("t2", status, 2)],
+            messages: vec![
+                message("u1", "t1", Role::User, "First"),
+                message("u2", "t2", Role::User, "Second"),
+            ],
+            decisions: vec![decision.clone()],
+            ..ConversationRows::default()
+        };
+        let shown = items_of(rows);
+        let found = shown.iter().position(|item| matches!(item, ChatItem::Decision { .. }));
+        assert_eq!(found, Some(place), "{status:?}");
+    }
+}
+
 fn any_status() -> impl Strategy<Value = TurnStatus> {
     prop::sample::select(vec![
         TurnStatus::Done,
