@@ -23,7 +23,8 @@ impl App {
     pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
         let open = self.session().await?;
         let removed = open.store.remove_queued(message).await?;
-        open.chats.emit(DomainEvent::Reordered(removed.ok_or_else(already_started_error)?));
+        let removed = removed.ok_or_else(already_started_error)?;
+        open.chats.emit(DomainEvent::Reordered(removed.conversation));
         Ok(())
     }
 }

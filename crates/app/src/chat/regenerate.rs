@@ -74,7 +74,7 @@ impl App {
             open.chats.ensure_idle(&found.conversation).await?;
         }
         let shown = open.store.show_variant(message, number).await?;
-        open.chats.emit(DomainEvent::Reordered(shown));
+        open.chats.emit(DomainEvent::Reordered(shown.conversation));
         Ok(())
     }
 

@@ -22,7 +22,7 @@ impl Store {
         &self,
         message: &MessageId,
         number: u32,
-    ) -> Result<ConversationId, StoreError> {
+    ) -> Result<ShownVersion, StoreError> {
         commit!(self, "show_variant", "show another version", |db| show(db, message, number))
     }
 
@@ -98,6 +98,15 @@ pub struct OpenedTurn {
     pub turn: TurnId,
     /// Whether it is the last one that ran in its branch.
     pub is_last: bool,
+}
+
+/// A version of a message that is shown now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownVersion {
+    /// The conversation that the version belongs to.
+    pub conversation: ConversationId,
+    /// The message of this version: it and all behind it are shown in place of another version.
+    pub message: MessageId,
 }
 
 /// The branches from which a model hears in branch `?2` of conversation `?1`, and the number in the
@@ -264,32 +273,55 @@ pub(crate) async fn fork(
     set_shown(db, conversation, number).await
 }
 
-/// Removes a branch in which no turn is left; its parent is shown in its place. The first branch of a
-/// conversation stays.
+/// Removes a branch in which no turn is left. Where it was shown, its parent is shown in its place,
+/// and the first message that is shown again is returned. The first branch of a conversation stays.
 pub(crate) async fn remove_if_empty(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     branch: i64,
-) -> Result<(), sqlx::Error> {
-    let parent: Option<i64> = sqlx::query_scalar(
+) -> Result<Option<MessageId>, sqlx::Error> {
+    let removed: Option<(i64, i64)> = sqlx::query_as(
         "DELETE FROM branch
          WHERE conversation = ?1 AND number = ?2 AND NOT EXISTS (
              SELECT 1 FROM turn t WHERE t.conversation = ?1 AND t.branch = ?2
          )
-         RETURNING parent",
+         RETURNING parent, fork",
     )
     .bind(conversation.as_str())
     .bind(branch)
     .fetch_optional(&mut *db)
     .await?;
-    let Some(parent) = parent else { return Ok(()) };
-    sqlx::query("UPDATE conversation SET branch = ?3 WHERE id = ?1 AND branch = ?2")
+    let Some((parent, fork)) = removed else { return Ok(None) };
+    let moved = sqlx::query("UPDATE conversation SET branch = ?3 WHERE id = ?1 AND branch = ?2")
         .bind(conversation.as_str())
         .bind(branch)
         .bind(parent)
-        .execute(db)
+        .execute(&mut *db)
         .await?;
-    Ok(())
+    if moved.rows_affected() == 0 {
+        return Ok(None);
+    }
+    first_message_since(db, conversation, parent, fork).await
+}
+
+/// The message of a branch's own first turn that ran at `fork` or later.
+async fn first_message_since(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    branch: i64,
+    fork: i64,
+) -> Result<Option<MessageId>, sqlx::Error> {
+    sqlx::query(
+        "SELECT m.id FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.conversation = ?1 AND t.branch = ?2 AND coalesce(t.ran, ?3) >= ?3
+         ORDER BY t.ran IS NULL, t.ran, t.number LIMIT 1",
+    )
+    .bind(conversation.as_str())
+    .bind(branch)
+    .bind(fork)
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_optional(db)
+    .await
 }
 
 /// The place where versions of a turn begin.
@@ -385,7 +417,7 @@ async fn show(
     db: &mut SqliteConnection,
     message: &MessageId,
     number: u32,
-) -> Result<ConversationId, Failure> {
+) -> Result<ShownVersion, Failure> {
     let missing = || Failure::not_found("This version", message);
     let found = opened_turn(db, message).await?.ok_or_else(missing)?;
     let place = fork_point_of(db, &found.turn).await?.ok_or_else(missing)?;
@@ -393,7 +425,8 @@ async fn show(
     let branch = variants(db, &place).await?;
     let branch = at.and_then(|at| branch.get(at)).ok_or_else(missing)?;
     set_shown(db, &found.conversation, *branch).await?;
-    Ok(found.conversation)
+    let first = first_message_since(db, &found.conversation, *branch, place.fork).await?;
+    Ok(ShownVersion { conversation: found.conversation, message: first.ok_or_else(missing)? })
 }
 
 pub(super) async fn set_shown(

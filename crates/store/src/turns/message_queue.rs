@@ -22,14 +22,22 @@ impl Store {
 
     /// Removes a queued message and its turn, as if it had never been sent: decisions that it would
     /// have told the model of count as unreported, and where it was to stand in for another message,
-    /// that one is shown again. Returns its conversation, or `None` as
-    /// [`Store::edit_queued`].
+    /// that one is shown again. `None` as [`Store::edit_queued`].
     pub async fn remove_queued(
         &self,
         message: &MessageId,
-    ) -> Result<Option<ConversationId>, StoreError> {
+    ) -> Result<Option<RemovedMessage>, StoreError> {
         commit!(self, "remove_queued", "remove a queued message", |db| remove(db, message))
     }
+}
+
+/// A queued message that was removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedMessage {
+    /// The conversation in which it waited.
+    pub conversation: ConversationId,
+    /// The message that is shown again with all behind it, where the removed one stood in for it.
+    pub shown_again: Option<MessageId>,
 }
 
 struct QueuedMessage {
@@ -85,7 +93,7 @@ async fn edit(
 async fn remove(
     db: &mut SqliteConnection,
     message: &MessageId,
-) -> Result<Option<ConversationId>, sqlx::Error> {
+) -> Result<Option<RemovedMessage>, sqlx::Error> {
     let Some(QueuedMessage { turn, conversation, branch, .. }) = find_queued(db, message).await?
     else {
         return Ok(None);
@@ -97,6 +105,6 @@ async fn remove(
     ] {
         sqlx::query(query).bind(turn.as_str()).execute(&mut *db).await?;
     }
-    branch::remove_if_empty(db, &conversation, branch).await?;
-    Ok(Some(conversation))
+    let shown_again = branch::remove_if_empty(db, &conversation, branch).await?;
+    Ok(Some(RemovedMessage { conversation, shown_again }))
 }

@@ -3,7 +3,7 @@
 use protocol::TurnStatus;
 use protocol::chat::conversation::ChatItem;
 use serde_json::json;
-use store::{StoreError, TurnPlace};
+use store::{ShownVersion, StoreError, TurnPlace};
 
 use crate::test_conversation::{
     TestConversation, answer, conversation_id, ending, new_turn, result,
@@ -117,8 +117,12 @@ async fn the_first_message_can_have_versions_too() {
     assert_eq!(shown(&story).await, ["t1b"]);
     let story = story.restart().await;
     assert_eq!(shown(&story).await, ["t1b"]);
-    story.store.show_variant(&"t1b-asks".into(), 1).await.expect("shown");
-    assert_eq!(shown(&story).await, ["t1", "t2"]);
+    for (number, first, all) in [(1, "t1", vec!["t1", "t2"]), (2, "t1b", vec!["t1b"])] {
+        let version = story.store.show_variant(&"t1b-asks".into(), number).await.expect("shown");
+        let message = format!("{first}-asks").into();
+        assert_eq!(version, ShownVersion { conversation: conversation_id(), message });
+        assert_eq!(shown(&story).await, all);
+    }
 }
 
 #[tokio::test]
@@ -167,7 +171,8 @@ async fn removing_a_queued_version_shows_the_messages_that_it_stood_in_for() {
     story.store.submit_fork(&new_turn("t1b", "t1b", 20), &"t1".into()).await.expect("stored");
     // The control: the version stands in for all of them while it is queued.
     assert_eq!(shown(&story).await, ["t1b"]);
-    story.store.remove_queued(&"t1b-asks".into()).await.expect("removed");
+    let removed = story.store.remove_queued(&"t1b-asks".into()).await.expect("removed");
+    assert_eq!(removed.expect("it was queued").shown_again, Some("t1-asks".into()));
     assert_eq!(shown(&story).await, ["t1", "t2"]);
     let variants = story.store.variants(&conversation_id()).await.expect("read");
     let variants: Vec<_> = variants.iter().map(|v| (v.message.as_str(), v.count)).collect();
@@ -181,6 +186,7 @@ async fn removing_a_message_behind_a_version_leaves_the_version() {
     let story = two_answered_turns().await;
     fork(&story, "t2b", "t2", 10).await;
     story.says("t3b", "t3b", 12).await;
-    story.store.remove_queued(&"t3b-asks".into()).await.expect("removed");
+    let removed = story.store.remove_queued(&"t3b-asks".into()).await.expect("removed");
+    assert_eq!(removed.expect("it was queued").shown_again, None);
     assert_eq!(shown(&story).await, ["t1", "t2b"]);
 }

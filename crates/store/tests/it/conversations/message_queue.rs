@@ -2,7 +2,7 @@
 
 use protocol::{ChangeSet, Timestamp, TurnStatus};
 
-use store::{ChangeSetDecision, TurnPlace};
+use store::{ChangeSetDecision, RemovedMessage, TurnPlace};
 
 use crate::test_conversation::{TestConversation, answer, conversation_id, edit, ending, path};
 
@@ -75,7 +75,8 @@ async fn a_removed_message_leaves_nothing_and_what_it_would_have_told_is_untold(
     );
 
     let removed = store.remove_queued(&"t2-asks".into()).await.expect("removed");
-    assert_eq!(removed, Some(conversation_id()));
+    let expected = RemovedMessage { conversation: conversation_id(), shown_again: None };
+    assert_eq!(removed, Some(expected));
     assert_eq!(store.turn_status(&"t2".into()).await.expect("read"), None);
     assert_eq!(
         store.unreported_decisions(&conversation_id(), TurnPlace::End).await.expect("read"),
