@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::chat::conversation::ChatItem;
+use crate::chat::conversation::{ChatItem, ItemKey, MessageVariant};
 use crate::notes::query::NoteText;
 use crate::settings::KeyringTrouble;
 use crate::{
@@ -168,7 +168,27 @@ pub enum AppEvent {
         /// The item, whole: it replaces the one with its id.
         item: ChatItem,
     },
-    /// The items of a conversation changed: a window that shows it opens it again.
+    /// The end of a chat is another one: another version is shown, earlier turns were summarized, or
+    /// the user decided about an interrupted turn.
+    ItemsReplaced {
+        /// The conversation that the items belong to.
+        conversation: ConversationId,
+        /// The last item that stays; `None` if none stays.
+        after: Option<ItemKey>,
+        /// All items behind it, oldest first. The summary is among them if one is shown: one among
+        /// the items that stay goes.
+        items: Vec<ChatItem>,
+        /// The messages of the whole chat that have several versions.
+        variants: Vec<MessageVariant>,
+    },
+    /// A queued message was changed or removed.
+    QueueChanged {
+        /// The conversation that the messages belong to.
+        conversation: ConversationId,
+        /// All queued messages, in order: they are the last items of the chat.
+        queued: Vec<ChatItem>,
+    },
+    /// Items of a conversation changed, and it is not known which: a window that shows it opens it again.
     ChatChanged {
         /// The conversation to open again.
         conversation: ConversationId,

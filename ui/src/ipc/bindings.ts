@@ -19,7 +19,32 @@ conversation: ConversationId,
 /**
  * The item, whole: it replaces the one with its id.
  */
-item: ChatItem, } | { "type": "chat_changed", 
+item: ChatItem, } | { "type": "items_replaced", 
+/**
+ * The conversation that the items belong to.
+ */
+conversation: ConversationId, 
+/**
+ * The last item that stays; `None` if none stays.
+ */
+after: ItemKey | null, 
+/**
+ * All items behind it, oldest first. The summary is among them if one is shown: one among
+ * the items that stay goes.
+ */
+items: Array<ChatItem>, 
+/**
+ * The messages of the whole chat that have several versions.
+ */
+variants: Array<MessageVariant>, } | { "type": "queue_changed", 
+/**
+ * The conversation that the messages belong to.
+ */
+conversation: ConversationId, 
+/**
+ * All queued messages, in order: they are the last items of the chat.
+ */
+queued: Array<ChatItem>, } | { "type": "chat_changed", 
 /**
  * The conversation to open again.
  */
@@ -1105,6 +1130,27 @@ changed: number,
  * Notes with pending changes of it.
  */
 waiting: number, };
+
+/**
+ * Identifies an item within its conversation.
+ */
+export type ItemKey = { "type": "message", 
+/**
+ * The item's id.
+ */
+id: MessageId, } | { "type": "call", 
+/**
+ * The turn that called.
+ */
+turn: TurnId, 
+/**
+ * The model's id for the call.
+ */
+call: CallId, } | { "type": "end", 
+/**
+ * The turn that ended.
+ */
+turn: TurnId, };
 
 /**
  * Long work that shows its progress and that the user can stop.

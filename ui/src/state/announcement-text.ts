@@ -19,6 +19,8 @@ export function announcementText(event: ChatEvent): string | null {
     case 'item_changed':
       return endsConversation(event.item) ? m.end_by_assistant() : null;
     case 'text_added':
+    case 'items_replaced':
+    case 'queue_changed':
     case 'context_changed':
       return null;
     default:

@@ -159,6 +159,8 @@ export class AppState {
         this.#dropRow(event.conversation);
         return;
       case 'item_changed':
+      case 'items_replaced':
+      case 'queue_changed':
       case 'text_added':
       case 'wait_changed':
       case 'context_changed':

@@ -1,7 +1,7 @@
-/** Predicates on events and on fetched views: whether something on display has to be updated. */
-import type { AppEvent, ConversationId, ConversationView, VaultInfo } from '../ipc/bindings';
+/** Predicates on events and on fetched views: whether something on display has to be fetched. */
+import type { AppEvent, ChatItem, ConversationId, VaultInfo } from '../ipc/bindings';
 
-/** Whether other things stand in the conversation now. */
+/** Whether other things stand in the conversation now, and it is not known which. */
 export function isConversationReplaced(event: AppEvent, conversation: ConversationId): boolean {
   return event.type === 'chat_changed' && event.conversation === conversation;
 }
@@ -26,12 +26,19 @@ export function hasNewIndex(before: VaultInfo | null, now: VaultInfo | null): bo
 }
 
 /** Whether notes were changed in it, so that there may be something to undo. */
-export function hasChanged({ items }: ConversationView): boolean {
+export function hasChanged({ items }: { readonly items: readonly ChatItem[] }): boolean {
   return items.some((item) => {
     if (item.type === 'decision') return item.applied.length > 0;
     if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
     return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
   });
+}
+
+/** Whether items of the conversation gave way to some that changed notes: their changes may not be known yet. */
+export function bringsChanges(event: AppEvent, conversation: ConversationId): boolean {
+  return (
+    event.type === 'items_replaced' && event.conversation === conversation && hasChanged(event)
+  );
 }
 
 /** Whether a turn has ended: then something may have been spent. */

@@ -20,6 +20,7 @@ import { ToolViews } from './chat/tool-views';
 import { chosenOption, type Sending } from './composer/drafts.svelte';
 import { linkedConversation } from './composer/mentions';
 import {
+  bringsChanges,
   changesModel,
   hasChanged,
   hasNewIndex,
@@ -325,9 +326,7 @@ export class Session extends Navigation {
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
       this.#toolViews.hear(events, open);
-      if (open !== null && events.some(({ event }) => isConversationReplaced(event, open))) {
-        void this.#fetch(open);
-      }
+      if (open !== null) this.#fetchMissing(open, events);
       const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
       if (called) void this.open(called.conversation);
       if (events.some(({ event }) => isHistoryDeleted(event))) this.#listAgain();
@@ -344,6 +343,18 @@ export class Session extends Navigation {
     this.app.closeNote();
     this.leaveVault();
     void this.start();
+  }
+
+  /** Fetches what events about the open conversation do not hold. */
+  #fetchMissing(open: ConversationId, events: readonly NumberedEvent[]): void {
+    const { chat } = this.app;
+    const isReplaced = events.some(({ event }) => isConversationReplaced(event, open));
+    if (chat && (isReplaced || chat.isOutdated)) {
+      chat.isOutdated = false;
+      void this.#fetch(open);
+    } else if (events.some(({ event }) => bringsChanges(event, open))) {
+      void this.undo.listOf(open);
+    }
   }
 
   /** Changes stand differently now: those in front of the user are fetched again. */
@@ -384,7 +395,7 @@ export class Session extends Navigation {
       this.leaveMissingReview();
       onshown?.();
       // The rest of a long one comes behind its end.
-      if (view.earlier > 0) await this.#fetch(conversation);
+      if (view.earlier > 0 || this.app.chat?.isOutdated) await this.#fetch(conversation);
     });
     this.app.forgo(expected);
   }

@@ -186,7 +186,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
       this.#branches.set(request.message, { first: view.items, second: items });
       this.#views.set(id, { ...view, items, variants: [{ message: edited, number: 2, count: 2 }] });
       this.#rework(id, { working: true });
-      this.tell({ type: 'chat_changed', conversation: id });
+      this.#tellItems(id);
     }
     return { type: 'begun' };
   }
@@ -201,7 +201,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
       const variants =
         shown?.type === 'user' ? [{ message: shown.id, number, count: 2 }] : view.variants;
       this.#views.set(id, { ...view, items, variants });
-      this.tell({ type: 'chat_changed', conversation: id });
+      this.#tellItems(id);
     }
   }
 
@@ -224,7 +224,7 @@ export class FakeHost extends FakeChangeCalls implements Host {
     const items = view.items.toSpliced(at, 0, line);
     const context = afterSummary(view.context);
     this.#views.set(conversation, { ...view, items, context });
-    this.tell({ type: 'chat_changed', conversation });
+    this.#tellItems(conversation);
     this.tell({ type: 'context_changed', conversation, context });
   }
 
@@ -368,8 +368,14 @@ export class FakeHost extends FakeChangeCalls implements Host {
     for (const [id, view] of this.#views) {
       const items = view.items.map(change).filter((item) => item !== null);
       this.#views.set(id, { ...view, items });
-      this.tell({ type: 'chat_changed', conversation: id });
+      this.#tellItems(id);
     }
+  }
+
+  /** Other things stand in a conversation. */
+  #tellItems(conversation: ConversationId): void {
+    const { items = [], variants = [] } = this.#views.get(conversation) ?? {};
+    this.tell({ type: 'items_replaced', conversation, after: null, items, variants });
   }
 
   #rework(id: ConversationId, change: Partial<Conversation>): void {

@@ -178,6 +178,47 @@ pub enum ChatItem {
     },
 }
 
+impl ChatItem {
+    /// Its key: no other item of its conversation has it.
+    #[must_use]
+    pub fn key(&self) -> ItemKey {
+        match self {
+            Self::User { id, .. }
+            | Self::Assistant { id, .. }
+            | Self::Asked { id, .. }
+            | Self::Summary { id, .. }
+            | Self::Decision { id, .. } => ItemKey::Message { id: id.clone() },
+            Self::Tool { turn, call, .. } => {
+                ItemKey::Call { turn: turn.clone(), call: call.clone() }
+            }
+            Self::Ended { turn, .. } => ItemKey::End { turn: turn.clone() },
+        }
+    }
+}
+
+/// Identifies an item within its conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum ItemKey {
+    /// A message, a question, a summary or a decision.
+    Message {
+        /// The item's id.
+        id: MessageId,
+    },
+    /// A tool call.
+    Call {
+        /// The turn that called.
+        turn: TurnId,
+        /// The model's id for the call.
+        call: CallId,
+    },
+    /// The end of a turn.
+    End {
+        /// The turn that ended.
+        turn: TurnId,
+    },
+}
+
 /// The work of a turn when it was interrupted: it can be continued, undone or left as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Interruption {

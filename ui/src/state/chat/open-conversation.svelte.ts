@@ -5,6 +5,7 @@ import type {
   ContextUse,
   ConversationId,
   ConversationView,
+  ItemKey,
   MessageId,
   MessageVariant,
   ModelWait,
@@ -22,6 +23,8 @@ export type ChatEvent = Extract<
   {
     type:
       | 'item_changed'
+      | 'items_replaced'
+      | 'queue_changed'
       | 'text_added'
       | 'wait_changed'
       | 'context_changed'
@@ -43,11 +46,36 @@ export function itemKey(item: ChatItem): string {
   }
 }
 
-/** Queued messages stay last: the running turn belongs above them. */
+/** Whether it is the item with the key that the application names it by. */
+function hasKey(item: ChatItem, key: ItemKey): boolean {
+  switch (key.type) {
+    case 'message':
+      return 'id' in item && item.id === key.id;
+    case 'call':
+      return item.type === 'tool' && item.turn === key.turn && item.call === key.call;
+    case 'end':
+      return item.type === 'ended' && item.turn === key.turn;
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Queued messages stay last, and decisions stay below the turn that was running when they were made: an opened
+ * conversation has the same order. */
 function placed(items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] {
   if (isQueued(item)) return [...items, item];
-  const end = items.findLastIndex((other) => !isQueued(other)) + 1;
+  const isPart = item.type !== 'user' && item.type !== 'decision';
+  const isBelow = (other: ChatItem): boolean =>
+    isQueued(other) || (isPart && other.type === 'decision');
+  const end = items.findLastIndex((other) => !isBelow(other)) + 1;
   return [...items.slice(0, end), item, ...items.slice(end)];
+}
+
+/** With an item in place of the one with its key. A message that is queued no longer stands above those that are. */
+function replaced(items: readonly ChatItem[], at: number, item: ChatItem): readonly ChatItem[] {
+  const end = items.findLastIndex((other, index) => index < at && !isQueued(other)) + 1;
+  if (isQueued(item) || end === at) return items.with(at, item);
+  return [...items.slice(0, end), item, ...items.slice(end, at), ...items.slice(at + 1)];
 }
 
 function isQueued(item: ChatItem): boolean {
@@ -69,6 +97,8 @@ export class OpenConversation {
   /** Answers for the hub that need the user's approval. */
   held = $state.raw<readonly PendingApproval[]>([]);
   readonly reviewDecisions: ReviewDecisions;
+  /** Whether an event was about an item that is not here: only a view shows what stands here now. */
+  isOutdated = false;
 
   /** Events up to this number are in the view already. */
   #seq = 0;
@@ -98,6 +128,7 @@ export class OpenConversation {
   /** Shows another state of the same conversation; what the user began to decide stays. */
   renew(view: ConversationView): void {
     this.#seq = view.seq;
+    this.isOutdated = false;
     this.items = view.items;
     this.variants = view.variants;
     this.question = view.question;
@@ -117,6 +148,14 @@ export class OpenConversation {
       case 'item_changed':
         this.#put(event.item);
         return;
+      case 'items_replaced':
+        this.#replaceEnd(event.after, event.items, event.variants);
+        return;
+      case 'queue_changed': {
+        const end = this.items.findLastIndex((item) => !isQueued(item)) + 1;
+        this.items = [...this.items.slice(0, end), ...event.queued];
+        return;
+      }
       case 'text_added':
         this.#append(event.id, event.text);
         return;
@@ -140,7 +179,23 @@ export class OpenConversation {
   #put(item: ChatItem): void {
     const key = itemKey(item);
     const at = this.items.findLastIndex((other) => itemKey(other) === key);
-    this.items = at < 0 ? placed(this.items, item) : this.items.with(at, item);
+    this.items = at < 0 ? placed(this.items, item) : replaced(this.items, at, item);
+  }
+
+  /** All items behind `after` give way to others. Only one summary is shown. */
+  #replaceEnd(
+    after: ItemKey | null,
+    items: readonly ChatItem[],
+    variants: readonly MessageVariant[],
+  ): void {
+    const last = after ? this.items.findLastIndex((item) => hasKey(item, after)) : -1;
+    if (after && last < 0) {
+      this.isOutdated = true;
+      return;
+    }
+    const kept = this.items.slice(0, last + 1).filter(({ type }) => type !== 'summary');
+    this.items = [...kept, ...items];
+    this.variants = variants;
   }
 
   #append(id: MessageId, text: string): void {
