@@ -139,13 +139,17 @@ export class AppState {
     this.ready = true;
   }
 
-  /** Applies events in order; those that the snapshot holds already are dropped. */
-  receive(events: readonly NumberedEvent[]): void {
+  /** Applies events in order; those that the snapshot holds already are dropped. `false` where one is missing:
+   * then only a new snapshot shows how things stand. */
+  receive(events: readonly NumberedEvent[]): boolean {
+    let isWhole = true;
     for (const { seq, event } of events) {
       if (seq <= this.#seq) continue;
+      isWhole &&= seq === this.#seq + 1;
       this.#seq = seq;
       this.#apply(event, seq);
     }
+    return isWhole;
   }
 
   #apply(event: AppEvent, seq: number): void {

@@ -321,9 +321,13 @@ export class Session extends Navigation {
 
   #receive(events: readonly NumberedEvent[]): void {
     const before = this.app.vault;
-    this.app.receive(events);
+    const isWhole = this.app.receive(events);
     this.leaveMissingReview();
     if (sameVault(before, this.app.vault)) {
+      if (!isWhole) {
+        void this.start();
+        return;
+      }
       const open = this.app.chat?.id ?? null;
       this.#toolViews.hear(events, open);
       if (open !== null) this.#fetchMissing(open, events);

@@ -75,6 +75,11 @@ export class FakeHost extends FakeChangeCalls implements Host {
     );
   }
 
+  /** Something happens, and the window is not told. */
+  lose(...events: AppEvent[]): void {
+    this.seq += events.length;
+  }
+
   async subscribe(onEvents: (events: NumberedEvent[]) => void): Promise<AppSnapshot> {
     await this.called('subscribe');
     this.#onEvents = onEvents;

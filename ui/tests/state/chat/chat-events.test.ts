@@ -231,6 +231,17 @@ describe('the chat', () => {
   });
 });
 
+describe('the feed', () => {
+  it('tells where an event is missing', () => {
+    app.show(opened(0), app.expect('c'));
+    const [first, second, third] = numbered();
+    if (!first || !second || !third) throw new Error('too few events');
+    expect(app.receive([first])).toBe(true);
+    expect(app.receive([first, second])).toBe(true);
+    expect(app.receive([{ ...third, seq: third.seq + 1 }])).toBe(false);
+  });
+});
+
 describe('the window', () => {
   let host: FakeHost;
   let session: Session;
@@ -271,5 +282,16 @@ describe('the window', () => {
     await expect.poll(fetched).toBe(before + 1);
     await expect.poll(() => session.app.chat?.isOutdated).toBe(false);
     expect(items()).toEqual(stands);
+  });
+
+  it('begins again when it missed an event', async () => {
+    const subscribed = (): number => host.asked('subscribe').length;
+    const before = subscribed();
+    host.tell({ type: 'close_asked' });
+    await Promise.resolve();
+    expect(subscribed()).toBe(before);
+    host.lose({ type: 'close_asked' });
+    host.tell({ type: 'close_asked' });
+    await expect.poll(subscribed).toBe(before + 1);
   });
 });
