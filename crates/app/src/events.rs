@@ -1,5 +1,6 @@
 //! Events for the window and the desktop about all that happens in a vault, and the progress of jobs.
 
+pub(crate) mod chat_part;
 pub(crate) mod desktop_feed;
 pub(crate) mod domain_event;
 pub(crate) mod feed;

@@ -14,6 +14,7 @@ use store::Store;
 
 use crate::chat::prompt::rules_file::RulesFile;
 use crate::chat::prompt::{self, SystemPromptInput};
+use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
 use crate::hub::fallback_capture::{CaptureIfIgnored, FallbackCapture, MAX_TURN_ATTEMPTS};
 use crate::hub::{reply_matching, writable_notes};
@@ -112,7 +113,8 @@ impl TurnPolicy for AppTurnPolicy {
     }
 
     fn queue_recovered(&self, conversation: &ConversationId) {
-        self.domain_events.emit(DomainEvent::Reordered(conversation.clone()));
+        let part = ChatPart::Unknown;
+        self.domain_events.emit(DomainEvent::ChatReplaced(conversation.clone(), part));
     }
 
     fn publish(&self, turn: &OpenTurn, event: TurnEvent) {

@@ -2,8 +2,10 @@
 //! changed.
 
 use protocol::{MessageId, UserError};
+use store::RemovedMessage;
 
 use crate::App;
+use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
 
 impl App {
@@ -15,7 +17,8 @@ impl App {
         }
         let open = self.session().await?;
         let reworded = open.store.edit_queued(message, text).await?;
-        open.chats.emit(DomainEvent::Reordered(reworded.ok_or_else(already_started_error)?));
+        let conversation = reworded.ok_or_else(already_started_error)?;
+        open.chats.emit(DomainEvent::ChatReplaced(conversation, ChatPart::Queue));
         Ok(())
     }
 
@@ -23,8 +26,14 @@ impl App {
     pub async fn remove_queued(&self, message: &MessageId) -> Result<(), UserError> {
         let open = self.session().await?;
         let removed = open.store.remove_queued(message).await?;
-        let removed = removed.ok_or_else(already_started_error)?;
-        open.chats.emit(DomainEvent::Reordered(removed.conversation));
+        let RemovedMessage { conversation, shown_again } =
+            removed.ok_or_else(already_started_error)?;
+        let is_version = shown_again.is_some();
+        let part = shown_again.map_or(ChatPart::Queue, ChatPart::Since);
+        open.chats.emit(DomainEvent::ChatReplaced(conversation.clone(), part));
+        if is_version {
+            open.chats.meter.outdate(&conversation);
+        }
         Ok(())
     }
 }

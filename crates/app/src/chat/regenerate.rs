@@ -11,6 +11,7 @@ use crate::changes::review;
 use crate::changes::undo::turn_scope::undo_extent;
 use crate::chat::Chats;
 use crate::chat::user_message::{UserMessage, WithNote};
+use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
 
 impl App {
@@ -74,7 +75,9 @@ impl App {
             open.chats.ensure_idle(&found.conversation).await?;
         }
         let shown = open.store.show_variant(message, number).await?;
-        open.chats.emit(DomainEvent::Reordered(shown.conversation));
+        let part = ChatPart::Since(shown.message);
+        open.chats.emit(DomainEvent::ChatReplaced(shown.conversation.clone(), part));
+        open.chats.meter.outdate(&shown.conversation);
         Ok(())
     }
 

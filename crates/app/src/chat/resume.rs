@@ -5,6 +5,7 @@ use protocol::{ConversationId, OpenTurn, Origin, TurnId, TurnStatus, UserError};
 use crate::App;
 use crate::chat::Chats;
 use crate::chat::user_message::{UserMessage, WithNote};
+use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
 
 impl App {
@@ -35,7 +36,8 @@ impl App {
         let Some(conversation) = left else {
             return Err(dealt_with());
         };
-        open.chats.emit(DomainEvent::Reordered(conversation.clone()));
+        let part = ChatPart::SinceTurn(turn.clone());
+        open.chats.emit(DomainEvent::ChatReplaced(conversation.clone(), part));
         open.chats.service.wake(&conversation);
         Ok(())
     }
@@ -48,7 +50,8 @@ impl Chats {
         turn: &TurnId,
     ) -> Result<(), UserError> {
         self.store.resume_turn(turn, &[]).await?;
-        self.emit(DomainEvent::Reordered(conversation.clone()));
+        let part = ChatPart::SinceTurn(turn.clone());
+        self.emit(DomainEvent::ChatReplaced(conversation.clone(), part));
         self.service.wake(conversation);
         Ok(())
     }

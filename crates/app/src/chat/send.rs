@@ -11,6 +11,7 @@ use crate::App;
 use crate::chat::Chats;
 use crate::chat::context::TurnContext;
 use crate::chat::user_message::{MessageAge, UserMessage, WithNote, title_from_text};
+use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::{new_id, now};
 
@@ -137,23 +138,30 @@ impl Chats {
         // An answer may belong to another branch than the one that is shown.
         let variants = self.store.variants(&conversation).await?;
         let moves = new.answers.is_some() && !variants.is_empty();
+        let replaced = match &instead_of {
+            _ if moves => Some(ChatPart::Unknown),
+            Some(_) => Some(ChatPart::Since(turn.message.clone())),
+            // The offer to continue it ends.
+            None => cut.map(ChatPart::SinceTurn),
+        };
         let id = turn.turn.clone();
+        let sent = DomainEvent::Sent { turn, question, replaced };
         match &instead_of {
             None if only_when_idle => {
                 self.store.submit_turn_when_idle(&new).await?;
+                self.emit(sent);
                 self.service.wake(&conversation);
             }
-            None => self.service.submit(new).await?,
+            None => {
+                self.service.submit(new).await?;
+                self.emit(sent);
+            }
             Some(old) => {
                 self.store.submit_fork(&new, old).await?;
-                self.emit(DomainEvent::Reordered(conversation.clone()));
+                self.emit(sent);
                 self.service.wake(&conversation);
             }
         }
-        if moves {
-            self.emit(DomainEvent::Reordered(conversation));
-        }
-        self.emit(DomainEvent::Sent { turn, question, cut });
         // The message is stored: a later failure must not look as if it were not, or the user would
         // send it again. At worst the model is told of a decision twice.
         if !told.is_empty()

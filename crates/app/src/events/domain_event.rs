@@ -1,19 +1,21 @@
 //! The events of an open vault, as the parts that cause them tell the publisher.
 
 use llm::ports::turn_policy::TurnEvent;
-use protocol::{ChangeSetId, ConversationId, OpenTurn, Question, TurnId, UserError};
+use protocol::{ChangeSetId, ConversationId, OpenTurn, Question, UserError};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::events::chat_part::ChatPart;
 
 /// An event in the conversations of a vault. One task handles all of them, so the window always
 /// ends with the latest state.
 pub(crate) enum DomainEvent {
     /// A turn went on.
     Turn(OpenTurn, TurnEvent),
-    /// The user's message was stored; `question` was open before it, and the user was asked about
-    /// the interrupted turn `cut`.
-    Sent { turn: OpenTurn, question: Option<Question>, cut: Option<TurnId> },
-    /// Other things stand in a conversation now.
-    Reordered(ConversationId),
+    /// The user's message was stored; `question` was open before it. `replaced` holds it if more than
+    /// the message is another item now.
+    Sent { turn: OpenTurn, question: Option<Question>, replaced: Option<ChatPart> },
+    /// A part of a chat is another one now.
+    ChatReplaced(ConversationId, ChatPart),
     /// A conversation stands differently in the list, or is there no longer.
     Row(ConversationId),
     /// More changes are pending.

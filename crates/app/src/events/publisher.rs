@@ -9,11 +9,12 @@ use protocol::{
     TurnEnding, TurnId, UserError,
 };
 use store::chat_view::projection;
-use store::{CallRow, Store};
+use store::{CallRow, Store, TurnPlace};
 use tokio::sync::mpsc;
 
 use crate::changes::history::publish_sets;
 use crate::changes::review;
+use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
 use crate::events::feed::Feed;
 use crate::models::context_use::ContextUses;
@@ -56,10 +57,12 @@ impl EventPublisher {
         while let Some(news) = news.recv().await {
             let told = match news {
                 DomainEvent::Turn(turn, event) => self.on_turn_event(turn, event, &ended).await,
-                DomainEvent::Sent { turn, question, cut } => {
-                    self.on_sent(&turn, question, cut).await
+                DomainEvent::Sent { turn, question, replaced } => {
+                    self.on_sent(&turn, question, replaced).await
                 }
-                DomainEvent::Reordered(conversation) => self.on_reordered(conversation).await,
+                DomainEvent::ChatReplaced(conversation, part) => {
+                    self.on_chat_replaced(conversation, part).await
+                }
                 DomainEvent::Row(conversation) => self.publish_row_or_removal(conversation).await,
                 DomainEvent::Planned(conversation) => self.publish_review(&conversation).await,
                 DomainEvent::Decided(conversation) => self.on_review_decided(&conversation).await,
@@ -90,7 +93,7 @@ impl EventPublisher {
     ) -> Result<(), UserError> {
         match event {
             TurnEvent::Began => {
-                self.publish_user_message(&turn).await?;
+                self.on_turn_began(&turn).await?;
                 self.publish_row(&turn.conversation).await
             }
             TurnEvent::Delta { message, text } => {
@@ -109,9 +112,7 @@ impl EventPublisher {
             }
             // The line stands where the earlier messages end, not at the end.
             TurnEvent::Summarized => {
-                let conversation = turn.conversation;
-                self.feed.publish(AppEvent::ChatChanged { conversation });
-                Ok(())
+                self.publish_part(turn.conversation, ChatPart::SinceSummary).await
             }
             TurnEvent::Context(context) => {
                 self.context(turn.conversation, context);
@@ -145,24 +146,62 @@ impl EventPublisher {
         &self,
         turn: &OpenTurn,
         question: Option<Question>,
-        cut: Option<TurnId>,
+        replaced: Option<ChatPart>,
     ) -> Result<(), UserError> {
-        self.publish_user_message(turn).await?;
-        if cut.is_some() {
-            // The offer to continue it has ended.
-            self.feed.publish(AppEvent::ChatChanged { conversation: turn.conversation.clone() });
+        if replaced.is_none() {
+            self.publish_user_message(turn).await?;
         }
         if let Some(question) = question {
             self.publish_closed_question(&turn.conversation, &question).await?;
         }
-        self.publish_row(&turn.conversation).await
+        match replaced {
+            Some(part) => self.on_chat_replaced(turn.conversation.clone(), part).await,
+            None => self.publish_row(&turn.conversation).await,
+        }
     }
 
-    async fn on_reordered(&self, conversation: ConversationId) -> Result<(), UserError> {
+    async fn on_chat_replaced(
+        &self,
+        conversation: ConversationId,
+        part: ChatPart,
+    ) -> Result<(), UserError> {
         let row = self.publish_row(&conversation).await;
         self.context_uses.outdate(&conversation);
-        self.feed.publish(AppEvent::ChatChanged { conversation });
+        self.publish_part(conversation, part).await?;
         row
+    }
+
+    /// Tells of the items of a part as they are stored now. A window that shows the chat fetches it where
+    /// they cannot be read.
+    async fn publish_part(
+        &self,
+        conversation: ConversationId,
+        part: ChatPart,
+    ) -> Result<(), UserError> {
+        let read = part.event(conversation.clone(), &self.store, &self.feed, &self.talking_tools);
+        match read.await {
+            Ok(event) => {
+                event.into_iter().for_each(|event| self.feed.publish(event));
+                Ok(())
+            }
+            Err(error) => {
+                self.feed.publish(AppEvent::ChatChanged { conversation });
+                Err(error)
+            }
+        }
+    }
+
+    /// A message counts as a version once its turn begins, and stands above the decisions that were made
+    /// while it was queued.
+    async fn on_turn_began(&self, turn: &OpenTurn) -> Result<(), UserError> {
+        self.publish_user_message(turn).await?;
+        let decisions = self.store.decisions(&turn.conversation).await?;
+        let moves = decisions.last().is_some_and(|decision| decision.at >= turn.at);
+        if moves || self.store.begins_version(&turn.turn).await? {
+            let part = ChatPart::Since(turn.message.clone());
+            self.publish_part(turn.conversation.clone(), part).await?;
+        }
+        Ok(())
     }
 
     /// The user's message in its current state: queued, or no longer.
@@ -184,9 +223,13 @@ impl EventPublisher {
         if question.as_ref().is_some_and(|open| open.id == before.id) {
             return Ok(());
         }
-        let answer = self.store.answer_of(&before.id).await?;
-        let withdrawn = answer.is_none();
-        self.publish_item(conversation, projection::question_item(before, answer, withdrawn));
+        // A question of another version does not stand in the chat.
+        let shown = self.store.turns_before(conversation, TurnPlace::End).await?;
+        if shown.contains(&before.turn) {
+            let answer = self.store.answer_of(&before.id).await?;
+            let withdrawn = answer.is_none();
+            self.publish_item(conversation, projection::question_item(before, answer, withdrawn));
+        }
         let conversation = conversation.clone();
         self.feed.publish(AppEvent::QuestionChanged { conversation, question });
         Ok(())

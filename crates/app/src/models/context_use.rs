@@ -63,6 +63,10 @@ impl ContextUses {
         }
     }
 
+    fn is_opened(&self, conversation: &ConversationId) -> bool {
+        self.state().opened.as_ref() == Some(conversation)
+    }
+
     /// Another model answers, or the same one otherwise. The conversation that is in front of the user.
     fn outdate_all(&self) -> Option<ConversationId> {
         let mut state = self.state();
@@ -103,6 +107,15 @@ impl ContextMeter {
                 tracing::debug!(%conversation, %error, "not known how full the context window is");
             }
         });
+    }
+
+    /// The same for a conversation in which other messages stand now, at once if it is in front of the user,
+    /// else once it is opened.
+    pub(crate) fn outdate(self: &Arc<Self>, conversation: &ConversationId) {
+        self.uses.outdate(conversation);
+        if self.uses.is_opened(conversation) {
+            self.measure(conversation.clone());
+        }
     }
 
     /// The same for the conversation in front of the user, and for any other once it is opened: another

@@ -1,8 +1,11 @@
 //! Over random turns, after each event: the window has the items that a conversation has when it is opened.
 
+mod chat_actions;
+
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use protocol::chat::conversation::MessageVariant;
 use protocol::{
     CallId, MessageId, MessagePart, NewTurn, NumberedEvent, Origin, Role, Speech, TokenUsage,
     ToolEvent, TurnStatus, TurnStep,
@@ -138,19 +141,6 @@ fn ending(status: TurnStatus) -> TurnEnding {
     }
 }
 
-/// The name by which the window knows an item again.
-fn key(item: &ChatItem) -> String {
-    match item {
-        ChatItem::User { id, .. } => format!("user {id}"),
-        ChatItem::Assistant { id, .. } => format!("assistant {id}"),
-        ChatItem::Tool { turn, call, .. } => format!("tool {turn} {call}"),
-        ChatItem::Asked { id, .. } => format!("asked {id}"),
-        ChatItem::Ended { turn, .. } => format!("ended {turn}"),
-        ChatItem::Summary { id, .. } => format!("summary {id}"),
-        ChatItem::Decision { id, .. } => format!("decision {id}"),
-    }
-}
-
 /// A conversation that is stored and told to a window at once.
 struct ObservedChat {
     store: Store,
@@ -159,6 +149,9 @@ struct ObservedChat {
     ended: mpsc::UnboundedSender<(OpenTurn, TurnEnding)>,
     /// The items of the window.
     shown: Vec<ChatItem>,
+    variants: Vec<MessageVariant>,
+    /// How often the window fetched the chat.
+    fetched: usize,
 }
 
 impl ObservedChat {
@@ -174,22 +167,65 @@ impl ObservedChat {
         let (ended, _) = mpsc::unbounded_channel();
         let uses = ContextUses::default();
         let publisher = EventPublisher::new(store.clone(), feed, uses, talking_tools());
-        Self { store, publisher, heard, ended, shown: Vec::new() }
+        let (shown, variants) = (Vec::new(), Vec::new());
+        Self { store, publisher, heard, ended, shown, variants, fetched: 0 }
     }
 
     /// Gives the window what it was told, and compares it with the rows.
     async fn check(&mut self) {
+        for event in self.take_events() {
+            self.apply(event).await;
+        }
+        let (items, variants) = self.stored().await;
+        assert_eq!(self.shown, items);
+        assert_eq!(self.variants, variants);
+    }
+
+    fn take_events(&self) -> Vec<AppEvent> {
         self.publisher.feed.flush();
         let events = std::mem::take(&mut *self.heard.lock().expect("not poisoned"));
-        for NumberedEvent { event, .. } in events {
-            let AppEvent::ItemChanged { item, .. } = event else { continue };
-            match self.shown.iter_mut().find(|other| key(other) == key(&item)) {
-                Some(earlier) => *earlier = item,
-                None => self.shown.push(item),
+        events.into_iter().map(|numbered| numbered.event).collect()
+    }
+
+    /// The items and the versions of the conversation as it is opened.
+    async fn stored(&self) -> (Vec<ChatItem>, Vec<MessageVariant>) {
+        let opened = self.store.open_conversation(&conversation(), &talking_tools()).await;
+        let opened = opened.expect("read").expect("it is there");
+        (opened.items, opened.variants)
+    }
+
+    /// As the window does.
+    async fn apply(&mut self, event: AppEvent) {
+        match event {
+            AppEvent::ItemChanged { item, .. } => {
+                match self.shown.iter_mut().find(|other| other.key() == item.key()) {
+                    Some(earlier) => *earlier = item,
+                    None => self.shown.push(item),
+                }
             }
+            AppEvent::ItemsReplaced { after, items, variants, .. } => {
+                let kept = after.map_or(0, |after| {
+                    let last = self.shown.iter().position(|item| item.key() == after);
+                    last.expect("the window has the last item that stays") + 1
+                });
+                self.shown.truncate(kept);
+                self.shown.retain(|item| !matches!(item, ChatItem::Summary { .. }));
+                self.shown.extend(items);
+                self.variants = variants;
+            }
+            AppEvent::QueueChanged { queued, .. } => {
+                let is_queued =
+                    |item: &ChatItem| matches!(item, ChatItem::User { queued: true, .. });
+                let last = self.shown.iter().rposition(|item| !is_queued(item));
+                self.shown.truncate(last.map_or(0, |last| last + 1));
+                self.shown.extend(queued);
+            }
+            AppEvent::ChatChanged { .. } => {
+                (self.shown, self.variants) = self.stored().await;
+                self.fetched += 1;
+            }
+            _ => {}
         }
-        let stored = self.store.chat_items(&conversation(), &talking_tools()).await;
-        assert_eq!(self.shown, stored.expect("read"));
     }
 
     async fn tell(&mut self, turn: &OpenTurn, event: TurnEvent) {
@@ -199,6 +235,10 @@ impl ObservedChat {
 
     async fn play(&mut self, number: usize, case: &TurnCase) {
         let turn = self.begin_turn(number, case.answers).await;
+        self.play_turn(turn, case).await;
+    }
+
+    async fn play_turn(&mut self, turn: OpenTurn, case: &TurnCase) {
         let last = case.steps.len().checked_sub(1);
         for (place, step) in case.steps.iter().enumerate() {
             let is_stopped = case.end == EndCase::Stop && Some(place) == last;
@@ -220,15 +260,34 @@ impl ObservedChat {
     }
 
     async fn begin_turn(&mut self, number: usize, answers: bool) -> OpenTurn {
+        self.send(number, answers, None).await;
+        self.begin_queued().await
+    }
+
+    /// Sends a message, in a version of its own where it stands in for a turn.
+    async fn send(&mut self, number: usize, answers: bool, instead_of: Option<&TurnId>) {
         let question = self.store.question(&conversation()).await.expect("read");
         let turn = TurnId::from(format!("t{number}"));
         let message = message(&turn, "asks", Role::User, vec![text("Please.")]);
         let answers = question.as_ref().filter(|_| answers).map(|open| open.id.clone());
+        let moves = answers.is_some() && !self.variants.is_empty();
         let new = NewTurn { turn, message, origin: Origin::Window, answers, shown: Vec::new() };
-        self.store.submit_turn(&new).await.expect("stored");
+        let replaced = match instead_of {
+            Some(old) => {
+                self.store.submit_fork(&new, old).await.expect("stored");
+                Some(ChatPart::Since(new.message.id))
+            }
+            None => {
+                self.store.submit_turn(&new).await.expect("stored");
+                moves.then_some(ChatPart::Unknown)
+            }
+        };
         let queued = self.store.open_turns().await.expect("read").pop().expect("a turn");
-        self.publisher.on_sent(&queued, question, None).await.expect("told");
+        self.publisher.on_sent(&queued, question, replaced).await.expect("told");
         self.check().await;
+    }
+
+    async fn begin_queued(&mut self) -> OpenTurn {
         let begun = self.store.begin_turn(&conversation()).await.expect("begun");
         let turn = begun.expect("it is queued");
         self.tell(&turn, TurnEvent::Began).await;

@@ -50,7 +50,7 @@ async fn a_turn_that_began_before_its_message_was_told_is_not_told_as_queued() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
     let turn = with_a_queued_turn(&store).await;
-    let sent = || DomainEvent::Sent { turn: turn.clone(), question: None, cut: None };
+    let sent = || DomainEvent::Sent { turn: turn.clone(), question: None, replaced: None };
     assert_eq!(told(&store, vec![sent()]).await, [true], "the control: it is queued");
     store.begin_turn(&turn.conversation).await.expect("begun");
     let began = DomainEvent::Turn(turn.clone(), TurnEvent::Began);
