@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use llm::ports::turn_policy::TurnEvent;
 use protocol::chat::conversation::ChatItem;
 use protocol::{
-    AppEvent, CallResult, ContextUse, ConversationId, Message, OpenTurn, Question, Timestamp,
-    TurnEnding, TurnId, UserError,
+    AppEvent, CallResult, ChangeSetId, ContextUse, ConversationId, Message, OpenTurn, Question,
+    Timestamp, TurnEnding, TurnId, UserError,
 };
 use store::chat_view::projection;
 use store::{CallRow, Store, TurnPlace};
@@ -68,7 +68,7 @@ impl EventPublisher {
                 DomainEvent::Decided(conversation) => self.on_review_decided(&conversation).await,
                 DomainEvent::Resolved(question) => self.on_question_resolved(&question).await,
                 DomainEvent::Held(conversation) => self.publish_approvals(&conversation).await,
-                DomainEvent::Applied(sets) => publish_sets(&self.store, &self.feed, sets).await,
+                DomainEvent::Applied(sets) => self.on_applied(sets).await,
                 DomainEvent::Problem(error) => {
                     self.feed.publish(AppEvent::Problem { error });
                     Ok(())
@@ -255,6 +255,7 @@ impl EventPublisher {
 
     async fn on_review_decided(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.publish_review(conversation).await?;
+        self.publish_offer(conversation).await?;
         let decision = self.store.decisions(conversation).await?.pop();
         if let Some(decision) = decision {
             let (id, at) = (decision.id, decision.at);
@@ -262,6 +263,19 @@ impl EventPublisher {
             self.publish_item(conversation, ChatItem::Decision { id, applied, rejected, at });
         }
         self.publish_row(conversation).await
+    }
+
+    async fn on_applied(&self, sets: Vec<ChangeSetId>) -> Result<(), UserError> {
+        for conversation in publish_sets(&self.store, &self.feed, sets).await? {
+            self.publish_offer(&conversation).await?;
+        }
+        Ok(())
+    }
+
+    /// The offer to continue an interrupted turn says how much of its changes stands or is undecided.
+    async fn publish_offer(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let Some(cut) = self.store.resume_offer(conversation).await? else { return Ok(()) };
+        self.publish_part(conversation.clone(), ChatPart::SinceTurn(cut)).await
     }
 
     fn on_step(&mut self, turn: &OpenTurn, message: &Message) {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::changes::history::{AppliedBy, AppliedNote, AppliedSet, ChangeStatus, UndoScope};
-use protocol::{AppEvent, ChangeSetId, Effect, EffectId, LineCounts, Timestamp, UserError};
+use protocol::{
+    AppEvent, ChangeSetId, ConversationId, Effect, EffectId, LineCounts, Timestamp, UserError,
+};
 use store::Store;
 use vault::merge::{DiffHunk, hunks};
 use vault::undo::{EffectivePart, Reverts};
@@ -12,20 +14,22 @@ use super::effective_changes::{self, before_and_after};
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
 
-/// Tells the window how these sets stand now.
+/// Tells the window how these sets stand now. Returns the conversations that led to them.
 pub(crate) async fn publish_sets(
     store: &Store,
     feed: &Feed,
     sets: Vec<ChangeSetId>,
-) -> Result<(), UserError> {
+) -> Result<BTreeSet<ConversationId>, UserError> {
     let known = HistoryContext::load(store).await?;
+    let mut conversations = BTreeSet::new();
     for change_set in sets.into_iter().collect::<HashSet<_>>() {
         let effects = store.effects_in_scope(&UndoScope::ChangeSet { change_set }).await?;
         if let Some(set) = known.applied_set(store, effects).await? {
+            conversations.extend(set.conversation.clone());
             feed.publish(AppEvent::AppliedChanged { set });
         }
     }
-    Ok(())
+    Ok(conversations)
 }
 
 /// The lines that a change of a note adds and removes.
