@@ -25,7 +25,6 @@ use vault::{Progress, Vault};
 
 use crate::adapters::ledger::StoreLedger;
 use crate::events::domain_event::{DomainEvent, DomainEvents};
-use crate::events::feed::Feed;
 use crate::events::jobs::Jobs;
 use crate::notes::indexer::Indexer;
 
@@ -94,13 +93,19 @@ pub(crate) struct ChangeRetention {
     store: Store,
     indexer: Indexer,
     jobs: Jobs,
-    feed: Feed,
+    /// For the publisher.
+    domain_events: DomainEvents,
     /// Held while history is being purged.
     lock: tokio::sync::Mutex<()>,
 }
 
 impl ChangeRetention {
-    pub(crate) fn new(store: Store, indexer: Indexer, jobs: Jobs, feed: Feed) -> Self {
-        Self { store, indexer, jobs, feed, lock: tokio::sync::Mutex::default() }
+    pub(crate) fn new(
+        store: Store,
+        indexer: Indexer,
+        jobs: Jobs,
+        domain_events: DomainEvents,
+    ) -> Self {
+        Self { store, indexer, jobs, domain_events, lock: tokio::sync::Mutex::default() }
     }
 }

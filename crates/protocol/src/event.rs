@@ -242,7 +242,8 @@ pub enum AppEvent {
         /// The set as it is now, whole.
         set: crate::changes::history::AppliedSet,
     },
-    /// History was deleted: the listed changes may have another state.
+    /// Many changes have lost their texts: a window that lists changes lists them again. Few are told as
+    /// [`AppEvent::AppliedChanged`].
     HistoryChanged,
     /// Work that may take long began, went on or is over.
     JobsChanged {

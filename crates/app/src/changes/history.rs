@@ -12,7 +12,7 @@ use crate::changes::diff::separate_hunks;
 use crate::support::blocking::run_blocking;
 
 use applied_sets::HistoryContext;
-pub(crate) use applied_sets::{line_counts, publish_sets};
+pub(crate) use applied_sets::{line_counts, publish_sets, sets_of_purged};
 pub(crate) use effective_changes::{before_and_after, effective_changes, find_effect};
 
 /// How many sets a page has.

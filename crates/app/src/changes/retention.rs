@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use protocol::changes::retention::{DeletedHistory, HistoryAge, HistoryAgeStats, HistoryStats};
 use protocol::job::JobKind;
-use protocol::{AppEvent, ContentHash, EffectId, LineCounts, Timestamp, UserError};
+use protocol::{ContentHash, EffectId, LineCounts, Timestamp, UserError};
 use store::{PurgeBatch, PurgeStats, PurgedEffect, RetentionPolicy, Store};
 use vault::Progress;
 
 use crate::App;
 use crate::changes::ChangeRetention;
 use crate::changes::history::line_counts;
+use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
 
@@ -84,17 +85,12 @@ impl ChangeRetention {
         loop {
             let alone = self.lock.lock().await;
             let since = Timestamp(now().0.saturating_sub(kept.days * DAY_MS));
-            match purge(
-                &self.store,
-                RetentionPolicy { since, bytes: kept.bytes },
-                &Progress::default(),
-            )
-            .await
-            {
-                Ok(gone) if gone.changes > 0 => self.publish_history_changed(),
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the history could not be purged"),
+            let policy = RetentionPolicy { since, bytes: kept.bytes };
+            let (mut lost, progress) = (Vec::new(), Progress::default());
+            if let Err(error) = purge(&self.store, policy, &progress, &mut lost).await {
+                tracing::warn!(%error, "the history could not be purged");
             }
+            self.tell_purged(lost);
             drop(alone);
             tokio::time::sleep(kept.interval).await;
         }
@@ -107,9 +103,10 @@ impl ChangeRetention {
         let all = all.affected.first().copied().unwrap_or_default();
         let progress = Progress::default();
         progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
-        let work = self.purge_and_compact(keep, &progress);
+        let mut lost = Vec::new();
+        let work = self.purge_and_compact(keep, &progress, &mut lost);
         let (purged, index) = self.jobs.run(JobKind::DeletingHistory, &progress, work).await;
-        self.publish_history_changed();
+        self.tell_purged(lost);
         let PurgeStats { changes, bytes } = purged?;
         if let Some(error) = index {
             return Err(error);
@@ -123,8 +120,9 @@ impl ChangeRetention {
         &self,
         policy: RetentionPolicy,
         progress: &Progress,
+        lost: &mut Vec<EffectId>,
     ) -> (Result<PurgeStats, UserError>, Option<UserError>) {
-        let purged = match purge(&self.store, policy, progress).await {
+        let purged = match purge(&self.store, policy, progress, lost).await {
             Ok(gone) => self.store.vacuum().await.map(|()| gone).map_err(|error| {
                 UserError::other(format!(
                     "The history was deleted, but some data is still in the database file: {} Then \
@@ -137,8 +135,10 @@ impl ChangeRetention {
         (purged, self.indexer.rebuild().await)
     }
 
-    fn publish_history_changed(&self) {
-        self.feed.publish(AppEvent::HistoryChanged);
+    fn tell_purged(&self, lost: Vec<EffectId>) {
+        if !lost.is_empty() {
+            self.domain_events.emit(DomainEvent::Purged(lost));
+        }
     }
 }
 
@@ -152,12 +152,13 @@ fn cutoff(age: HistoryAge, at: Timestamp) -> Timestamp {
 }
 
 /// Purges the contents that `policy` does not keep, in small commits, so that no other writer waits
-/// long. Returns the number of changes that have lost their texts. It may be stopped or dropped at
-/// any time: commits that were made stay.
+/// long. Adds the changes that have lost their texts to `lost`, also where it fails later. It may be
+/// stopped or dropped at any time: commits that were made stay.
 async fn purge(
     store: &Store,
     policy: RetentionPolicy,
     progress: &Progress,
+    lost: &mut Vec<EffectId>,
 ) -> Result<PurgeStats, UserError> {
     let mut all = PurgeStats::default();
     loop {
@@ -169,6 +170,8 @@ async fn purge(
             }
             let counts = count_lost_lines(store, part).await?;
             let gone = store.purge_contents(part, &counts).await?;
+            let newly = part.effects().iter().filter(|one| one.uncounted);
+            lost.extend(newly.map(|one| one.effect.clone()));
             all.changes += gone.changes;
             all.bytes += gone.bytes;
             progress.advance(usize::try_from(gone.changes).unwrap_or(usize::MAX));

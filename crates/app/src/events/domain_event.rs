@@ -1,7 +1,7 @@
 //! The events of an open vault, as the parts that cause them tell the publisher.
 
 use llm::ports::turn_policy::TurnEvent;
-use protocol::{ChangeSetId, ConversationId, OpenTurn, Question, UserError};
+use protocol::{ChangeSetId, ConversationId, EffectId, OpenTurn, Question, UserError};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::events::chat_part::ChatPart;
@@ -28,6 +28,8 @@ pub(crate) enum DomainEvent {
     Held(ConversationId),
     /// Sets were applied, or stand differently now.
     Applied(Vec<ChangeSetId>),
+    /// Changes have lost their texts.
+    Purged(Vec<EffectId>),
     /// Something failed that the user waits for.
     Problem(UserError),
     /// Somebody wants to know when all news until here is in the feed.

@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use llm::ports::turn_policy::TurnEvent;
 use protocol::chat::conversation::ChatItem;
 use protocol::{
-    AppEvent, CallResult, ChangeSetId, ContextUse, ConversationId, Message, OpenTurn, Question,
-    Timestamp, TurnEnding, TurnId, UserError,
+    AppEvent, CallResult, ChangeSetId, ContextUse, ConversationId, EffectId, Message, OpenTurn,
+    Question, Timestamp, TurnEnding, TurnId, UserError,
 };
 use store::chat_view::projection;
 use store::{CallRow, Store, TurnPlace};
 use tokio::sync::mpsc;
 
-use crate::changes::history::publish_sets;
+use crate::changes::history::{publish_sets, sets_of_purged};
 use crate::changes::review;
 use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
@@ -69,6 +69,7 @@ impl EventPublisher {
                 DomainEvent::Resolved(question) => self.on_question_resolved(&question).await,
                 DomainEvent::Held(conversation) => self.publish_approvals(&conversation).await,
                 DomainEvent::Applied(sets) => self.on_applied(sets).await,
+                DomainEvent::Purged(effects) => self.on_purged(&effects).await,
                 DomainEvent::Problem(error) => {
                     self.feed.publish(AppEvent::Problem { error });
                     Ok(())
@@ -270,6 +271,21 @@ impl EventPublisher {
             self.publish_offer(&conversation).await?;
         }
         Ok(())
+    }
+
+    /// Many changes that have lost their texts are not told one by one: a window lists again what it shows.
+    async fn on_purged(&self, effects: &[EffectId]) -> Result<(), UserError> {
+        match sets_of_purged(&self.store, effects).await {
+            Ok(Some(sets)) => publish_sets(&self.store, &self.feed, sets).await.map(drop),
+            Ok(None) => {
+                self.feed.publish(AppEvent::HistoryChanged);
+                Ok(())
+            }
+            Err(error) => {
+                self.feed.publish(AppEvent::HistoryChanged);
+                Err(error)
+            }
+        }
     }
 
     /// The offer to continue an interrupted turn says how much of its changes stands or is undecided.

@@ -133,8 +133,8 @@ impl VaultSession {
             services.jobs.clone(),
             services.pace,
         );
-        let (jobs, feed) = (services.jobs.clone(), services.feed.clone());
-        let retention = ChangeRetention::new(store.clone(), indexer.clone(), jobs, feed);
+        let (jobs, events) = (services.jobs.clone(), domain_events.clone());
+        let retention = ChangeRetention::new(store.clone(), indexer.clone(), jobs, events);
         let notes = notes(vault, indexer, recent, home.id.clone(), &tasks, services);
         let service = llm_service(&changes, &guard, &outbox_ready, &tasks, &lock, services)?;
         let context = turn_context(vault, &store, &guard, services);

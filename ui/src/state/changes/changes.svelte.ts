@@ -112,6 +112,12 @@ export class Changes {
       const isTooOld = tooOld.some((note) => note.effect === effect || note.effect === listed);
       if (isTooOld) this.conflicts.delete(effect);
     }
+    // What was loaded of a change goes with its text.
+    for (const loaded of [this.hunks, this.since]) {
+      for (const effect of [...loaded.keys()]) {
+        if (tooOld.some((note) => note.effect === effect)) loaded.delete(effect);
+      }
+    }
     const others = this.#sets.filter(({ id }) => !sets.some((set) => set.id === id));
     this.#sets = [...others, ...sets].sort((one, other) => (isOlder(one, other) ? 1 : -1));
   }

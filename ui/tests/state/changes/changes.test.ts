@@ -90,6 +90,24 @@ describe('applied changes', () => {
     expect(changes.whole.has('old')).toBe(true);
   });
 
+  it('is as it is listed when it lost its text, without what was loaded of it', () => {
+    const sets = [set('d', 40), set('c', 30)];
+    changes.addPage({ seq: 0, sets, more: false });
+    for (const effect of ['e-d', 'e-c']) {
+      changes.hunks.set(effect, { effect, hunks: [], undone: [] });
+      changes.since.set(effect, { effect, path: null, hunks: [] });
+    }
+    const old = set('c', 30, {
+      notes: set('c', 30).notes.map((note) => ({ ...note, tooOld: true })),
+    });
+    changes.tell(old, 1);
+    const fetched = new Changes();
+    fetched.addPage({ seq: 1, sets: [set('d', 40), old], more: false });
+    expect(changes.listed).toEqual(fetched.listed);
+    expect(undoCount(changes.listed)).toBe(1);
+    expect([...changes.hunks.keys(), ...changes.since.keys()]).toEqual(['e-d', 'e-d']);
+  });
+
   it('keeps a conflict open when history is deleted, until its change is too old', async () => {
     const [conflict] = Object.values(story().applied?.conflicts ?? {});
     if (!conflict) throw new Error('the story has no conflict');

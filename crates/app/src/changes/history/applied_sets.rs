@@ -14,6 +14,9 @@ use super::effective_changes::{self, before_and_after};
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
 
+/// Purged changes that are told one by one at most: a window shows a page of sets or two.
+const MAX_TOLD_EFFECTS: usize = 100;
+
 /// Tells the window how these sets stand now. Returns the conversations that led to them.
 pub(crate) async fn publish_sets(
     store: &Store,
@@ -30,6 +33,26 @@ pub(crate) async fn publish_sets(
         }
     }
     Ok(conversations)
+}
+
+/// The sets that stand differently since these effects have lost their texts; `None` where they are many.
+pub(crate) async fn sets_of_purged(
+    store: &Store,
+    purged: &[EffectId],
+) -> Result<Option<Vec<ChangeSetId>>, UserError> {
+    let lost: HashSet<&EffectId> = purged.iter().collect();
+    // An undo without its texts cannot be redone, which shows at the change that it undid.
+    let reverts = store.reverts().await?;
+    let undone = reverts.iter().filter(|row| lost.contains(&row.by)).map(|row| &row.effect);
+    let affected: BTreeSet<&EffectId> = purged.iter().chain(undone).collect();
+    if affected.len() > MAX_TOLD_EFFECTS {
+        return Ok(None);
+    }
+    let mut sets = BTreeSet::new();
+    for effect in affected {
+        sets.extend(store.effect(effect).await?.map(|effect| effect.change_set));
+    }
+    Ok(Some(sets.into_iter().collect()))
 }
 
 /// The lines that a change of a note adds and removes.

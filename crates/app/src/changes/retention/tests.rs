@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use protocol::changes::history::{ChangeStatus, ListApplied, UndoScope};
-use protocol::{Change, Intent, IntentState, NotePath, SettledIntent};
+use protocol::changes::history::{AppliedNote, AppliedSet, ChangeStatus, ListApplied, UndoScope};
+use protocol::{AppEvent, Change, Intent, IntentState, NotePath, SettledIntent};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -15,8 +15,8 @@ use crate::workspace::data_dir::DataDir;
 struct RetentionFixture {
     app: App,
     open: Arc<VaultSession>,
-    /// How many times the feed told that history was deleted.
-    over: watch::Receiver<usize>,
+    /// The events about changes that are too old.
+    over: watch::Receiver<Vec<AppEvent>>,
     folder: TempDir,
     _data: TempDir,
 }
@@ -26,11 +26,14 @@ impl RetentionFixture {
         let (folder, data) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
         let app = App::start(DataDir::at(data.path().to_owned()).expect("a data directory"));
         app.open_vault(folder.path()).await.expect("the vault opens");
-        let (told, over) = watch::channel(0);
+        let (told, over) = watch::channel(Vec::new());
         app.subscribe(Box::new(move |batch| {
-            let is_over = |event: &AppEvent| matches!(event, AppEvent::HistoryChanged);
-            let more = batch.iter().filter(|numbered| is_over(&numbered.event)).count();
-            told.send_modify(|all| *all += more);
+            let is_over = |event: &AppEvent| match event {
+                AppEvent::AppliedChanged { set } => set.notes.iter().any(|note| note.too_old),
+                event => matches!(event, AppEvent::HistoryChanged),
+            };
+            let events = batch.into_iter().map(|numbered| numbered.event);
+            told.send_modify(|all| all.extend(events.filter(is_over)));
             true
         }))
         .await
@@ -41,21 +44,18 @@ impl RetentionFixture {
 
     /// A change of `a.md` that happened at a time, as the ledger has it.
     async fn changed(&self, effect: &str, change: Change, at: i64) {
-        let intent = Intent {
-            effect: effect.into(),
-            change_set: format!("set-{effect}").into(),
-            turn: "t".into(),
-            call: effect.into(),
-            unit: None,
-            base: None,
-            is_exact: false,
-            staged: None,
-            temp_name: format!(".vaultmate-{effect}.tmp"),
-            change,
-        };
-        self.open.store.record_intents(&[intent], Timestamp(at)).await.expect("stored");
-        let ended = SettledIntent { effect: effect.into(), state: IntentState::Done, file: None };
-        self.open.store.record_outcomes(&[ended]).await.expect("settled");
+        self.changed_together(vec![intent(effect, change)], at).await;
+    }
+
+    async fn changed_together(&self, intents: Vec<Intent>, at: i64) {
+        self.open.store.record_intents(&intents, Timestamp(at)).await.expect("stored");
+        let ended = intents.into_iter().map(|Intent { effect, .. }| SettledIntent {
+            effect,
+            state: IntentState::Done,
+            file: None,
+        });
+        let ended: Vec<SettledIntent> = ended.collect();
+        self.open.store.record_outcomes(&ended).await.expect("settled");
     }
 
     async fn is_purged(&self, effect: &str) -> bool {
@@ -64,10 +64,28 @@ impl RetentionFixture {
         found.first().expect("it keeps its row").purged.is_some()
     }
 
-    async fn listed(&self) -> Vec<protocol::changes::history::AppliedNote> {
+    async fn listed(&self) -> Vec<AppliedNote> {
+        self.listed_sets().await.into_iter().flat_map(|set| set.notes).collect()
+    }
+
+    async fn listed_sets(&self) -> Vec<AppliedSet> {
         let all = ListApplied { conversation: None, before: None };
-        let sets = self.app.list_applied(&all).await.expect("a list").sets;
-        sets.into_iter().flat_map(|set| set.notes).collect()
+        self.app.list_applied(&all).await.expect("a list").sets
+    }
+}
+
+fn intent(effect: &str, change: Change) -> Intent {
+    Intent {
+        effect: effect.into(),
+        change_set: format!("set-{effect}").into(),
+        turn: "t".into(),
+        call: effect.into(),
+        unit: None,
+        base: None,
+        is_exact: false,
+        staged: None,
+        temp_name: format!(".vaultmate-{effect}.tmp"),
+        change,
     }
 }
 
@@ -88,11 +106,11 @@ async fn old_history_is_purged_automatically_and_repeatedly() {
     stage.changed("young", edit("2\n", "3\n"), today - 89 * DAY_MS).await;
     let often = RetentionSchedule { days: 90, bytes: 0, interval: Duration::from_millis(1) };
     stage.open.tasks.spawn(Arc::clone(&stage.open.retention).run_schedule(often));
-    stage.over.wait_for(|times| *times == 1).await.expect("it is told");
+    stage.over.wait_for(|told| told.len() == 1).await.expect("it is told");
     assert!(stage.is_purged("old").await);
     assert!(!stage.is_purged("young").await);
     stage.changed("older", edit("0\n", "1\n"), today - 92 * DAY_MS).await;
-    stage.over.wait_for(|times| *times == 2).await.expect("it is told again");
+    stage.over.wait_for(|told| told.len() == 2).await.expect("it is told again");
     assert!(stage.is_purged("older").await);
     assert_eq!(stage.app.shutdown().await, 0);
 }
@@ -102,13 +120,10 @@ async fn no_history_is_purged_while_there_is_room() {
     let stage = RetentionFixture::new().await;
     stage.changed("old", edit("1\n", "2\n"), 1).await;
     let since = Timestamp(now().0 - RETENTION.days * DAY_MS);
-    let gone = purge(
-        &stage.open.store,
-        RetentionPolicy { since, bytes: RETENTION.bytes },
-        &Progress::default(),
-    )
-    .await;
-    assert_eq!(gone.expect("looked"), PurgeStats::default());
+    let policy = RetentionPolicy { since, bytes: RETENTION.bytes };
+    let (mut lost, progress) = (Vec::new(), Progress::default());
+    let gone = purge(&stage.open.store, policy, &progress, &mut lost).await;
+    assert_eq!((gone.expect("looked"), lost), (PurgeStats::default(), Vec::new()));
     assert!(!stage.is_purged("old").await);
 }
 
@@ -181,4 +196,32 @@ async fn what_happened_together_is_too_old_together() {
     assert_eq!(too_old().await, [false, false]);
     stage.app.delete_history(HistoryAge::Any).await.expect("deleted");
     assert_eq!(too_old().await, [true, true]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn few_purged_changes_are_told_as_they_are_listed_and_many_are_to_be_listed_again() {
+    let mut stage = RetentionFixture::new().await;
+    stage.changed("e1", edit("a\n", "b\n"), 1).await;
+    stage.changed("e2", edit("b\n", "b\nc\n"), 2).await;
+    write(stage.folder.path(), "b\nc\n");
+    let before = stage.listed_sets().await;
+    let undo = UndoScope::ChangeSet { change_set: "set-e2".into() };
+    stage.app.undo(&undo).await.expect("undone");
+    stage.app.delete_history(HistoryAge::Any).await.expect("deleted");
+    let listed = stage.listed_sets().await;
+    assert_ne!(listed, before, "the control: they stand differently");
+    let told = stage.over.wait_for(|told| {
+        let is_told = |set: &AppliedSet| {
+            told.iter().any(|event| matches!(event, AppEvent::AppliedChanged { set: it } if it == set))
+        };
+        listed.iter().all(is_told)
+    });
+    assert!(!told.await.expect("they are told").contains(&AppEvent::HistoryChanged));
+
+    let change = |n: u32| edit(&format!("{n}\n"), &format!("{n}!\n"));
+    let many = (0..101).map(|n| intent(&format!("m{n}"), change(n)));
+    stage.changed_together(many.collect(), 3).await;
+    stage.app.delete_history(HistoryAge::Any).await.expect("deleted");
+    let is_told = |told: &Vec<AppEvent>| told.contains(&AppEvent::HistoryChanged);
+    stage.over.wait_for(is_told).await.expect("it is told");
 }
