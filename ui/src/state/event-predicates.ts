@@ -11,6 +11,11 @@ export function changesModel(event: AppEvent): boolean {
   return event.type === 'provider_changed' || event.type === 'settings_changed';
 }
 
+/** Whether other lines of the open note may be the assistant's: its text or what is known of our changes is another. */
+export function changesAttribution({ type }: AppEvent): boolean {
+  return ['note_changed', 'applied_changed', 'history_changed'].includes(type);
+}
+
 export function isHistoryDeleted(event: AppEvent): boolean {
   return event.type === 'history_changed';
 }

@@ -21,6 +21,7 @@ import { chosenOption, type Sending } from './composer/drafts.svelte';
 import { linkedConversation } from './composer/mentions';
 import {
   bringsChanges,
+  changesAttribution,
   changesModel,
   hasChanged,
   hasNewIndex,
@@ -44,6 +45,8 @@ export class Session extends Navigation {
   readonly #unanswered = new SvelteSet<QuestionId>();
   /** Notes changed: lookups are made again. */
   readonly #lookups = new Throttle(() => this.#lookAgain());
+  /** The open note or the changes of the assistant are other ones. */
+  readonly #attribution = new Throttle(() => void this.note.marks.look());
   readonly #toolViews = new ToolViews((what) => {
     if (what.type === 'open_note') void this.note.show(what.path, what.line, 'tool');
     // A review or a settings page with half a sentence in it does not give way to the list.
@@ -85,6 +88,7 @@ export class Session extends Navigation {
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
       if (this.place.name === 'settings') this.lookAtSettings();
       this.#lookAgain();
+      if (this.app.note) void this.note.marks.look();
     });
   }
 
@@ -337,6 +341,7 @@ export class Session extends Navigation {
       if (events.some(({ event }) => isTurnEnd(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');
       if (touched || hasNewIndex(before, this.app.vault)) this.#lookups.ring();
+      if (events.some(({ event }) => changesAttribution(event))) this.#attribution.ring();
       if (events.some(({ event }) => changesModel(event))) {
         void this.note.sent.look();
         void this.drafts.judge();
@@ -373,7 +378,7 @@ export class Session extends Navigation {
     void this.answerLinks.look();
     this.images.look();
     if (this.place.name === 'search') void this.search.again();
-    if (this.app.note) this.note.look();
+    if (this.app.note) this.note.lookAround();
   }
 
   /** After a new snapshot the chat is fetched again; at the start it is the newest one. */

@@ -81,8 +81,13 @@ export class OpenNote {
 
   /** Asks for the facts about the note again. */
   look(): void {
-    void this.links.look();
+    this.lookAround();
     void this.marks.look();
+  }
+
+  /** Asks for the facts again that other notes decide too. */
+  lookAround(): void {
+    void this.links.look();
     void this.sent.look();
   }
 
