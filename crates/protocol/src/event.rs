@@ -143,7 +143,7 @@ pub struct NumberedEvent {
     pub event: AppEvent,
 }
 
-/// An event. The window applies it and requests nothing in return.
+/// An event. The window applies it; `docs/contributing.md` names the few after which it fetches something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[allow(
@@ -188,7 +188,7 @@ pub enum AppEvent {
         /// All queued messages, in order: they are the last items of the chat.
         queued: Vec<ChatItem>,
     },
-    /// Items of a conversation changed, and it is not known which: a window that shows it opens it again.
+    /// Items of a conversation changed, and nobody knows which: a window that shows it opens it again.
     ChatChanged {
         /// The conversation to open again.
         conversation: ConversationId,

@@ -1,7 +1,7 @@
 // Written by `./dev bindings` from crates/protocol. Do not edit.
 
 /**
- * An event. The window applies it and requests nothing in return.
+ * An event. The window applies it; `docs/contributing.md` names the few after which it fetches something.
  */
 export type AppEvent = { "type": "conversation_changed", 
 /**
