@@ -211,10 +211,12 @@ async fn few_purged_changes_are_told_as_they_are_listed_and_many_are_to_be_liste
     let listed = stage.listed_sets().await;
     assert_ne!(listed, before, "the control: they stand differently");
     let told = stage.over.wait_for(|told| {
-        let is_told = |set: &AppliedSet| {
-            told.iter().any(|event| matches!(event, AppEvent::AppliedChanged { set: it } if it == set))
-        };
-        listed.iter().all(is_told)
+        let sets = told.iter().filter_map(|event| match event {
+            AppEvent::AppliedChanged { set } => Some(set),
+            _ => None,
+        });
+        let sets: Vec<&AppliedSet> = sets.collect();
+        listed.iter().all(|set| sets.contains(&set))
     });
     assert!(!told.await.expect("they are told").contains(&AppEvent::HistoryChanged));
 
