@@ -173,7 +173,7 @@ async fn insert_move(
 
 /// The condition that change `b` of the ledger did what row `u` of `undoing` says about effect `e`. A plan
 /// of a set has one call, and at most one change of contents at each path. Rows of earlier versions name no
-/// call. For one effect: for all of them it would compare each row of a set with each change of the set.
+/// call.
 macro_rules! is_revert {
     () => {
         "b.change_set = u.change_set AND b.path = u.path AND b.state = 'done'

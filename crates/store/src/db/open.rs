@@ -51,6 +51,7 @@ fn migrations() -> Vec<Migration> {
         (18, "turn_privacy", include_str!("../../migrations/0018_turn_privacy.sql")),
         (19, "call_of_reverts", include_str!("../../migrations/0019_call_of_reverts.sql")),
         (20, "speech", include_str!("../../migrations/0020_speech.sql")),
+        (21, "undone_paths", include_str!("../../migrations/0021_undone_paths.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

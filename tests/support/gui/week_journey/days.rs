@@ -17,9 +17,9 @@ use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 pub(super) const EDITOR_NOTES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];
 
 /// The last of `crates/store/migrations`.
-const NEWEST_MIGRATION: i64 = 20;
+const NEWEST_MIGRATION: i64 = 21;
 
-/// The view that the newest migration replaces, as it was before.
+/// A view that a migration since version 0.1.0 replaces, as it was before.
 const FORMER_CALL_PASSAGE: &str = "
 CREATE VIEW call_passage AS
 SELECT
@@ -175,19 +175,21 @@ impl WeekFixture {
         app.quit().await;
     }
 
-    /// The program of the next days is a newer one: what is kept is as the one before left it.
+    /// The program of the next days is a newer one: what is kept is as version 0.1.0 left it.
     pub(super) async fn downgrade_database(&self) {
-        const BEFORE: [&str; 5] = [
+        const BEFORE: [&str; 7] = [
+            "DROP INDEX effect_of_change_set",
+            "CREATE INDEX effect_of_change_set ON effect (change_set)",
             "DROP VIEW call_passage",
             FORMER_CALL_PASSAGE,
             "ALTER TABLE tool_call DROP COLUMN speech",
-            "DELETE FROM _sqlx_migrations WHERE version = 20",
+            "DELETE FROM _sqlx_migrations WHERE version > 19",
             "PRAGMA user_version = 19",
         ];
         assert_eq!(
             self.schema_version().await,
             NEWEST_MIGRATION,
-            "BEFORE reverts the newest migration"
+            "BEFORE reverts all migrations up to the newest"
         );
         let mut database = self.open_database().await;
         for statement in BEFORE {

@@ -7,7 +7,7 @@ use protocol::changes::history::AppliedBy;
 use protocol::{
     Change, EffectId, FileId, Intent, IntentState, MovedNote, NotePath, SettledIntent, Timestamp,
 };
-use store::{UnitMember, UserChangeSet};
+use store::{RetentionPolicy, UnitMember, UserChangeSet};
 
 use crate::changes::ledger::intent;
 use crate::test_conversation::{TestConversation, edit, path};
@@ -222,8 +222,8 @@ async fn moves_and_edits_of_a_unit_are_read_once_one_of_its_moves_was_to_be_undo
     assert_eq!(found().await, [of_unit("e2", false), of_unit("e1", true)]);
 }
 
-/// The time to read what an undo of so many changes undid; the least of several, because other programs disturb.
-async fn time_to_read(count: usize) -> Duration {
+/// The set `s` undid so many changes of the set `edits`, each of another note.
+async fn large_undo(count: usize) -> TestConversation {
     let story = TestConversation::begin().await;
     let note = |n: usize| format!("{n}.md");
     let rows: Vec<_> = (0..count).map(|n| undoes(&note(n), &format!("e{n}"), None)).collect();
@@ -243,19 +243,60 @@ async fn time_to_read(count: usize) -> Duration {
         let ended: Vec<SettledIntent> = made.iter().map(ended).collect();
         story.store.record_outcomes(&ended).await.expect("settled");
     }
+    story
+}
+
+/// How long a read takes: the least of several times, because other programs disturb.
+async fn least_time(read: impl AsyncFn()) -> Duration {
     let mut least = Duration::MAX;
     for _ in 0..4 {
         let begun = Instant::now();
-        let found = story.store.reverts().await.expect("read");
+        read().await;
         least = least.min(begun.elapsed());
-        assert_eq!(found.len(), count);
     }
     least
 }
 
 /// Four times the changes may cost eight times the time; the square would be sixteen times.
+fn check_growth(few: Duration, many: Duration) {
+    assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
+}
+
 #[tokio::test]
 async fn a_large_undo_is_read_at_a_cost_that_grows_with_its_changes() {
-    let (few, many) = (time_to_read(400).await, time_to_read(1_600).await);
-    assert!(many < few * 8 + Duration::from_millis(20), "{many:?} after {few:?}");
+    let time_to_read = async |count: usize| {
+        let story = large_undo(count).await;
+        let read = async || {
+            let found = story.store.reverts().await.expect("read");
+            assert_eq!(found.len(), count);
+        };
+        least_time(read).await
+    };
+    check_growth(time_to_read(400).await, time_to_read(1_600).await);
+}
+
+#[tokio::test]
+async fn history_with_a_large_undo_is_measured_at_a_cost_that_grows_with_its_changes() {
+    let time_to_measure = async |count: usize| {
+        let story = large_undo(count).await;
+        let measure = async || {
+            let stats = story.store.retention_stats(&[Timestamp(2)]).await.expect("read");
+            assert_eq!(stats.affected, [2 * count as u64]);
+        };
+        least_time(measure).await
+    };
+    check_growth(time_to_measure(400).await, time_to_measure(1_600).await);
+}
+
+#[tokio::test]
+async fn history_to_delete_is_found_at_a_cost_that_grows_with_a_large_undo() {
+    let time_to_look = async |count: usize| {
+        let story = large_undo(count).await;
+        let look = async || {
+            let policy = RetentionPolicy { since: Timestamp(1), bytes: 0 };
+            assert!(story.store.purgeable(policy).await.expect("read").is_empty());
+        };
+        least_time(look).await
+    };
+    check_growth(time_to_look(400).await, time_to_look(1_600).await);
 }
