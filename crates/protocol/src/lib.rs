@@ -31,6 +31,7 @@ pub mod time;
 pub use changes::change::{
     Change, ChangeAction, ChangeKind, ChangeSet, ChangeSetConflict, DiskLocations, FileState,
     FolderContents, Intent, IntentState, PlannedState, RenamedKind, Renames, SettledIntent,
+    TrashedFile,
 };
 pub use changes::effect::{Effect, LineCounts};
 pub use changes::review::{NoteDiff, Review};
@@ -53,6 +54,7 @@ pub use hub::{HubMessage, HubState, HubStatus};
 pub use id::{
     CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId, VaultId,
 };
+pub use notes::file_access::FileAccess;
 pub use notes::file_id::{FileId, FileReplacement, MovedNote};
 pub use notes::path::{NewNotePath, NewPathKind, NotePath, PathError};
 pub use notes::privacy::{Privacy, PrivateRules};

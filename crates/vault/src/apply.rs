@@ -300,6 +300,7 @@ impl ChangeBatch {
             let stands = is_fresh.then(|| vault.file_id(&change.path)).flatten();
             // In a folder that the order moves, a note that is renamed keeps the file that is meant.
             let carried = file.filter(|_| change.is_rename());
+            let access = trash::access_before(vault, &change).filter(|_| is_fresh);
             Intent {
                 effect: EffectId::from(Uuid::now_v7()),
                 change_set: change_set.clone(),
@@ -308,6 +309,7 @@ impl ChangeBatch {
                 unit,
                 temp_name: name(&change),
                 base: meant.or(stands).or(carried),
+                access,
                 is_exact: meant.is_some(),
                 staged: None,
                 change,

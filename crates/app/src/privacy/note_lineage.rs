@@ -153,6 +153,7 @@ mod tests {
             after: None,
             base,
             file: Some(file),
+            access: None,
             at: None,
             purged: None,
         }

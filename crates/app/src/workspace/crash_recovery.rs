@@ -230,6 +230,7 @@ mod tests {
             call: "c".into(),
             unit: None,
             base: None,
+            access: None,
             is_exact: false,
             staged: None,
             temp_name: format!(".vaultmate-{n}.tmp"),

@@ -9,7 +9,7 @@ mod renames;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Change, ChangeAction, ChangeKind, RenamedKind};
+pub use action::{Change, ChangeAction, ChangeKind, RenamedKind, TrashedFile};
 pub use change_set::{ChangeSet, ChangeSetConflict, DiskLocations, PlannedState};
 pub use folder_contents::{FileState, FolderContents};
 pub use intent::{Intent, IntentState, SettledIntent};

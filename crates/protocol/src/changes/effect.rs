@@ -1,8 +1,8 @@
 //! A change that was carried out, as the ledger keeps it.
 
 use crate::{
-    CallId, ChangeKind, ChangeSetId, ContentHash, ConversationId, EffectId, FileId, NotePath,
-    Timestamp, TurnId,
+    CallId, ChangeKind, ChangeSetId, ContentHash, ConversationId, EffectId, FileAccess, FileId,
+    NotePath, Timestamp, TrashedFile, TurnId,
 };
 
 /// One change that happened. Its contents are named by their hashes.
@@ -36,10 +36,23 @@ pub struct Effect {
     pub base: Option<FileId>,
     /// The file in which the change left the note; `None` where it is not known, or gone.
     pub file: Option<FileId>,
+    /// Who could read and write a note that went to the trash, or was to be able to when it was made again; unknown
+    /// for other changes and for those of earlier versions.
+    pub access: Option<FileAccess>,
     /// When; unknown for changes of the first version.
     pub at: Option<Timestamp>,
     /// The line counts of an effect whose bytes, or one side of them, were purged.
     pub purged: Option<LineCounts>,
+}
+
+impl Effect {
+    /// The file of a note that went to the trash, or that was restored from there.
+    #[must_use]
+    pub fn trashed_file(&self) -> Option<TrashedFile> {
+        let name = self.trashed.clone()?;
+        let file = self.base.filter(|_| self.kind == ChangeKind::Trash);
+        Some(TrashedFile { name, file, access: self.access })
+    }
 }
 
 /// How many lines a change of a note added and removed.

@@ -2,6 +2,7 @@
 
 use protocol::{
     Change, ChangeAction, ChangeKind, ContentHash, FolderContents, NotePath, RenamedKind,
+    TrashedFile,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -34,7 +35,7 @@ impl ChangeColumns {
     pub(crate) fn from_change(change: &Change) -> Result<Self, sqlx::Error> {
         let target = match &change.act {
             ChangeAction::Rename { to, .. } => Some(to.as_str().to_owned()),
-            ChangeAction::Create { like, .. } => like.clone(),
+            ChangeAction::Create { like, .. } => like.as_ref().map(|like| like.name.clone()),
             ChangeAction::RestoreFolder { trashed, .. } => Some(trashed.clone()),
             _ => None,
         };
@@ -64,7 +65,7 @@ impl ChangeColumns {
         })
     }
 
-    /// The change at `path`, its contents unpacked.
+    /// The change at `path`, its contents unpacked. Of a file that it restores from the trash it knows the name only.
     pub(crate) async fn into_change(
         self,
         db: &mut SqliteConnection,
@@ -72,7 +73,8 @@ impl ChangeColumns {
     ) -> Result<Change, Failure> {
         let lacking = |what: &str| decode_error(format!("a change of `{path}` has no {what}"));
         let kind = serde_json::from_value(serde_json::Value::String(self.kind));
-        let like = self.target.clone();
+        let named = |name: String| TrashedFile { name, file: None, access: None };
+        let like = self.target.clone().map(named);
         let target = self.target.ok_or_else(|| lacking("target"));
         let act = match kind.map_err(decode_error)? {
             ChangeKind::Create => {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use protocol::{
-    CallId, ChangeKind, ContentHash, EffectId, FileId, Intent, IntentState, NotePath,
-    SettledIntent, Timestamp, TurnId, fault_injection,
+    CallId, ChangeAction, ChangeKind, ContentHash, EffectId, FileAccess, FileId, Intent,
+    IntentState, NotePath, SettledIntent, Timestamp, TurnId, fault_injection,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -173,12 +173,16 @@ macro_rules! insert_all {
             content::insert_packed!(),
             "; INSERT INTO effect
                  (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-                  before, after, base_inode, base_born, state, at)
+                  before, after, base_inode, base_born, mode, uid, gid, trashed_inode,
+                  trashed_born, state, at)
              SELECT
                  value ->> 0, value ->> 1, (SELECT conversation FROM turn WHERE id = value ->> 2),
                  value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
                  value ->> 8, value ->> 9, value ->> 10,
-                 CAST(value ->> 11 AS INTEGER), CAST(value ->> 12 AS INTEGER), 'open', ?3
+                 CAST(value ->> 11 AS INTEGER), CAST(value ->> 12 AS INTEGER),
+                 CAST(value ->> 13 AS INTEGER), CAST(value ->> 14 AS INTEGER),
+                 CAST(value ->> 15 AS INTEGER), CAST(value ->> 16 AS INTEGER),
+                 CAST(value ->> 17 AS INTEGER), 'open', ?3
              FROM json_each(?2) ORDER BY key"
         )
     };
@@ -213,10 +217,14 @@ impl<'a> IntentBatch<'a> {
 }
 
 /// Numbers as text: all columns of a row are of one type here.
-fn intent_columns<'a>(intent: &'a Intent, act: &'a ChangeColumns) -> [Option<Cow<'a, str>>; 13] {
+fn intent_columns<'a>(intent: &'a Intent, act: &'a ChangeColumns) -> [Option<Cow<'a, str>>; 18] {
     let number = |number: i64| Cow::Owned(number.to_string());
     let text = |text: &'a str| Cow::Borrowed(text);
     let base = intent.base;
+    let restored = intent.change.restored_file();
+    let trashed = restored.and_then(|restored| restored.file);
+    let access = restored.map_or(intent.access, |restored| restored.access);
+    let part = |part: fn(FileAccess) -> u32| access.map(|access| number(i64::from(part(access))));
     [
         Some(text(intent.effect.as_str())),
         Some(text(intent.change_set.as_str())),
@@ -231,19 +239,32 @@ fn intent_columns<'a>(intent: &'a Intent, act: &'a ChangeColumns) -> [Option<Cow
         act.after.as_ref().map(ContentHash::as_str).map(text),
         base.map(|base| number(base.inode.cast_signed())),
         base.and_then(|base| base.born).map(number),
+        part(|access| access.mode),
+        part(|access| access.uid),
+        part(|access| access.gid),
+        trashed.map(|trashed| number(trashed.inode.cast_signed())),
+        trashed.and_then(|trashed| trashed.born).map(number),
     ]
 }
 
 async fn open_intents_in_order(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
     let rows = sqlx::query(
         "SELECT id, change_set, turn, call, unit, kind, path, target, temp_name, before, after,
-             base_inode, base_born, inode, born
+             base_inode, base_born, inode, born, mode, uid, gid, trashed_inode, trashed_born
          FROM effect WHERE state = 'open' ORDER BY number",
     )
     .fetch_all(&mut *db)
     .await?;
     let mut intents = Vec::with_capacity(rows.len());
     for row in rows {
+        let mut change = ChangeColumns::from_row(&row)?.into_change(db, row.path("path")?).await?;
+        let mut access = row.file_access()?;
+        if let ChangeAction::Create { like, .. } = &mut change.act {
+            let (file, its_access) = (row.file_id("trashed_inode", "trashed_born")?, access.take());
+            if let Some(like) = like {
+                (like.file, like.access) = (file, its_access);
+            }
+        }
         intents.push(Intent {
             effect: row.text("id")?,
             change_set: row.text("change_set")?,
@@ -252,9 +273,10 @@ async fn open_intents_in_order(db: &mut SqliteConnection) -> Result<Vec<Intent>,
             unit: row.optional_text("unit")?,
             temp_name: row.text("temp_name")?,
             base: row.file_id("base_inode", "base_born")?,
+            access,
             is_exact: false,
             staged: row.file_id("inode", "born")?,
-            change: ChangeColumns::from_row(&row)?.into_change(db, row.path("path")?).await?,
+            change,
         });
     }
     Ok(intents)

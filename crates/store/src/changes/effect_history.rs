@@ -115,7 +115,8 @@ macro_rules! applied_effects {
     ($condition:expr) => {
         concat!(
             "SELECT id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-                 before, after, inode, born, base_inode, base_born, at, added, removed
+                 before, after, inode, born, base_inode, base_born, mode, uid, gid, at, added,
+                 removed
              FROM effect LEFT JOIN forgotten ON forgotten.effect = effect.id
              WHERE state = 'done' AND ",
             $condition
@@ -380,6 +381,7 @@ fn effect_from_row(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
         after: row.optional_hash("after")?,
         base: row.file_id("base_inode", "base_born")?,
         file: row.file_id("inode", "born")?,
+        access: row.file_access()?,
         at: at.map(Timestamp),
         purged: purged_line_counts(row)?,
     })

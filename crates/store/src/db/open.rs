@@ -52,6 +52,7 @@ fn migrations() -> Vec<Migration> {
         (19, "call_of_reverts", include_str!("../../migrations/0019_call_of_reverts.sql")),
         (20, "speech", include_str!("../../migrations/0020_speech.sql")),
         (21, "undone_paths", include_str!("../../migrations/0021_undone_paths.sql")),
+        (22, "trashed_files", include_str!("../../migrations/0022_trashed_files.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -1,6 +1,6 @@
 //! How protocol's words stand in columns: ids and words as TEXT, times as INTEGER, lists as JSON.
 
-use protocol::{ContentHash, FileId, NotePath, Timestamp};
+use protocol::{ContentHash, FileAccess, FileId, NotePath, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -15,6 +15,8 @@ pub(crate) trait RowExt {
     fn optional_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error>;
     /// A file from the columns of its inode and its birth time; `None` where the inode is not known.
     fn file_id(&self, inode: &str, born: &str) -> Result<Option<FileId>, sqlx::Error>;
+    /// The permissions and the owner of a file; `None` where they are not known.
+    fn file_access(&self) -> Result<Option<FileAccess>, sqlx::Error>;
     /// A unit variant, by its name in serde.
     fn enum_value<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
     fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
@@ -46,6 +48,12 @@ impl RowExt for SqliteRow {
         let number: Option<i64> = self.try_get(inode)?;
         let born = self.try_get(born)?;
         Ok(number.map(|number| FileId { inode: number.cast_unsigned(), born }))
+    }
+
+    fn file_access(&self) -> Result<Option<FileAccess>, sqlx::Error> {
+        let mode: Option<u32> = self.try_get("mode")?;
+        let (uid, gid): (Option<u32>, Option<u32>) = (self.try_get("uid")?, self.try_get("gid")?);
+        Ok(mode.zip(uid.zip(gid)).map(|(mode, (uid, gid))| FileAccess { mode, uid, gid }))
     }
 
     fn enum_value<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error> {

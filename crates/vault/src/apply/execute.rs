@@ -25,7 +25,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<FileAfter, StepErr
     }
     match &intent.change.act {
         ChangeAction::Create { after, like } => {
-            replace::stage_create(vault, intent, after, like.as_deref())
+            replace::stage_create(vault, intent, after, like.as_ref())
         }
         ChangeAction::Replace { before, after } => replace::stage(vault, intent, before, after),
         ChangeAction::Trash { before } => trash::stage(vault, intent, before).map(|()| None),

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::apply::missing_folders::MissingFolders;
 use crate::apply::outcome::{IntentGroup, Outcomes, StepError};
-use crate::apply::{TouchedPaths, atomic_group, temp_name};
+use crate::apply::{TouchedPaths, atomic_group, temp_name, trash};
 use crate::filesystem::folder::is_same_file;
 use crate::filesystem::note_file;
 use crate::merge::merge;
@@ -170,10 +170,12 @@ impl RetryPlan {
                 false if atomic_group::file_put_at(earlier, &change.path).is_some() => None,
                 false => intent.base.filter(|_| change.is_rename()),
             };
+            let access = trash::access_before(vault, &change).filter(|_| is_fresh);
             self.intents.push(Intent {
                 effect,
                 temp_name,
                 base,
+                access,
                 staged: None,
                 change,
                 ..intent.clone()

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use protocol::{FileReplacement, Intent, IntentState};
+use protocol::{FileReplacement, Intent, IntentState, TrashedFile};
 use rustix::fs;
 use rustix::io::Errno;
 
@@ -22,14 +22,14 @@ pub(crate) fn stage_create(
     vault: &Vault,
     intent: &Intent,
     after: &[u8],
-    like: Option<&str>,
+    like: Option<&TrashedFile>,
 ) -> Result<FileAfter, StepError> {
     check_size(intent, after)?;
     let place = AtomicFile::open_or_create_folders(vault, intent).map_err(StepError::failed)?;
     if !matches!(place.read_note_entry().map_err(StepError::failed)?, EntryContent::Nothing) {
         return Err(StepError::stale(VaultError::Exists { path: intent.change.path.clone() }));
     }
-    let like = like.and_then(|name| trash::open_matching(vault, name, place.path(), after));
+    let like = like.and_then(|like| trash::open_matching(vault, &like.name, place.path(), after));
     place.write_temp(after, like.as_ref()).map_err(StepError::failed)
 }
 

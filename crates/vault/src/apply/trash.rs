@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Seek;
 
-use protocol::{Intent, NotePath};
+use protocol::{Change, ChangeKind, FileAccess, Intent, NotePath};
 use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -13,8 +13,18 @@ use crate::apply::replaced_backup::NAME_LIMIT;
 use crate::apply::replaced_file::ReplacedFile;
 use crate::filesystem::dir_entry::{DirEntry, TRASH};
 use crate::filesystem::entry_content::EntryContent;
-use crate::filesystem::{moved_file, note_file};
+use crate::filesystem::{file_metadata, moved_file, note_file};
 use crate::{Vault, VaultError};
+
+/// Who may read and write the note that a change brings to the trash, for the way back.
+pub(crate) fn access_before(vault: &Vault, change: &Change) -> Option<FileAccess> {
+    if change.kind() != ChangeKind::Trash {
+        return None;
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let note = vault.root().open(change.path.as_str(), flags, Mode::empty()).ok()?;
+    file_metadata::access_of(&File::from(note)).ok()
+}
 
 /// Checks that the note is what the plan was based on.
 pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), StepError> {

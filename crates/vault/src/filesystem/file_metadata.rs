@@ -8,6 +8,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 
+use protocol::FileAccess;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{self, Gid, IFlags, Mode, Uid, XattrFlags};
 use rustix::io::Errno;
@@ -41,6 +42,22 @@ const PRESERVED_FLAGS: IFlags = IFlags::COMPRESSED
     .union(IFlags::NOCOW)
     .union(IFlags::SECURE_REMOVAL)
     .union(IFlags::UNRM);
+
+/// The attribute with the access list of a file, where it has one.
+const ACCESS_LIST: &CStr = c"system.posix_acl_access";
+
+/// The owner of a file, and what they and others may do with a copy of it that has no access list. Of a file with an
+/// access list the copy is for its owner alone: the list gives the bits another meaning, and may keep others out.
+pub(crate) fn access_of(file: &File) -> io::Result<FileAccess> {
+    let stat = fs::fstat(file)?;
+    let has_list = match fs::fgetxattr_query(file, ACCESS_LIST) {
+        Ok(_) => true,
+        Err(Errno::NODATA | Errno::NOTSUP) => false,
+        Err(error) => return Err(error.into()),
+    };
+    let bits = if has_list { 0o7700 } else { 0o7777 };
+    Ok(FileAccess { mode: stat.st_mode & bits, uid: stat.st_uid, gid: stat.st_gid })
+}
 
 /// Gives the empty file `to` the owner, permissions, flags and extended attributes of `from`, as far
 /// as the system allows. [`verify_metadata`] tells whether it did.

@@ -211,7 +211,7 @@ impl<'a> UndoPlanner<'a> {
             return self.add_conflict(place, effect, EffectConflictReason::Taken);
         }
         let trashing = home.trashed_at.and_then(|at| self.ledger.effect(at)).unwrap_or(effect);
-        let trashed = trashing.trashed.clone();
+        let trashed = trashing.trashed_file();
         if let Some(trashed_at) = home.trashed_at {
             self.restored.insert(trashed_at);
         }

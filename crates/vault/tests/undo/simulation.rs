@@ -81,7 +81,7 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<LineId> {
 fn trashed(change: &Change) -> Option<String> {
     match &change.act {
         ChangeAction::Trash { .. } => Some(change.path.name().to_owned()),
-        ChangeAction::Create { like, .. } => like.clone(),
+        ChangeAction::Create { like, .. } => like.as_ref().map(|like| like.name.clone()),
         _ => None,
     }
 }
@@ -289,6 +289,7 @@ impl SimulatedVault {
             after: change.after_hash(),
             base: self.notes.get(&change.path).map(|note| note.file),
             file: Some(file),
+            access: None,
             at: None,
             purged: None,
         }

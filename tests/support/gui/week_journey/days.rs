@@ -17,7 +17,7 @@ use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 pub(super) const EDITOR_NOTES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];
 
 /// The last of `crates/store/migrations`.
-const NEWEST_MIGRATION: i64 = 21;
+const NEWEST_MIGRATION: i64 = 22;
 
 /// A view that a migration since version 0.1.0 replaces, as it was before.
 const FORMER_CALL_PASSAGE: &str = "
@@ -177,7 +177,12 @@ impl WeekFixture {
 
     /// The program of the next days is a newer one: what is kept is as version 0.1.0 left it.
     pub(super) async fn downgrade_database(&self) {
-        const BEFORE: [&str; 7] = [
+        const BEFORE: [&str; 12] = [
+            "ALTER TABLE effect DROP COLUMN mode",
+            "ALTER TABLE effect DROP COLUMN uid",
+            "ALTER TABLE effect DROP COLUMN gid",
+            "ALTER TABLE effect DROP COLUMN trashed_inode",
+            "ALTER TABLE effect DROP COLUMN trashed_born",
             "DROP INDEX effect_of_change_set",
             "CREATE INDEX effect_of_change_set ON effect (change_set)",
             "DROP VIEW call_passage",

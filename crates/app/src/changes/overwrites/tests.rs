@@ -93,6 +93,7 @@ impl RelinkedVault {
                 call: "call".into(),
                 unit: Some("call".into()),
                 base,
+                access: None,
                 is_exact: false,
                 staged: None,
                 temp_name: format!(".vaultmate-{number}.tmp"),

@@ -71,7 +71,7 @@ pub(super) fn trashed_during_moves(
         at < Some(first_move) && last_kept <= at
     };
     let comes_back = |change: &Change| match &change.act {
-        ChangeAction::Create { like: Some(name), .. } if went_before(name) => {
+        ChangeAction::Create { like: Some(like), .. } if went_before(&like.name) => {
             Some(change.path.clone())
         }
         _ => None,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::folder_contents::FolderContents;
-use crate::{ContentHash, NotePath};
+use crate::{ContentHash, FileAccess, FileId, NotePath};
 
 /// One planned change of one note or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub enum ChangeAction {
     Create {
         /// The bytes that shall be there.
         after: Vec<u8>,
-        /// The name in the trash of the file that this restores: if it is there with these bytes,
-        /// the note gets its owner, permissions and attributes.
-        like: Option<String>,
+        /// The file that went to the trash and that this restores: the note gets its owner,
+        /// permissions and attributes.
+        like: Option<TrashedFile>,
     },
     /// A note is there; its bytes are exchanged.
     Replace {
@@ -60,6 +60,17 @@ pub enum ChangeAction {
         /// Its contents when it was trashed, as far as they are known.
         holds: Option<FolderContents>,
     },
+}
+
+/// The file of a note that went to the trash. It may be gone from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrashedFile {
+    /// Its name in the trash.
+    pub name: String,
+    /// Which file it is; unknown in rows of earlier versions.
+    pub file: Option<FileId>,
+    /// Who could read and write it when it went there; unknown in rows of earlier versions.
+    pub access: Option<FileAccess>,
 }
 
 /// The kind of a renamed entry.
@@ -100,9 +111,13 @@ impl Change {
         Self { path, act: ChangeAction::Create { after: after.into(), like: None } }
     }
 
-    /// A note is made again that went to the trash, under the name `trashed` there.
+    /// A note is made again that went to the trash as this file.
     #[must_use]
-    pub fn restore(path: NotePath, after: impl Into<Vec<u8>>, trashed: Option<String>) -> Self {
+    pub fn restore(
+        path: NotePath,
+        after: impl Into<Vec<u8>>,
+        trashed: Option<TrashedFile>,
+    ) -> Self {
         Self { path, act: ChangeAction::Create { after: after.into(), like: trashed } }
     }
 
@@ -148,6 +163,15 @@ impl Change {
     pub fn after(&self) -> Option<&[u8]> {
         match &self.act {
             ChangeAction::Create { after, .. } | ChangeAction::Replace { after, .. } => Some(after),
+            _ => None,
+        }
+    }
+
+    /// The file in the trash that a creation restores.
+    #[must_use]
+    pub const fn restored_file(&self) -> Option<&TrashedFile> {
+        match &self.act {
+            ChangeAction::Create { like, .. } => like.as_ref(),
             _ => None,
         }
     }

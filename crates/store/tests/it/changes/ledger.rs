@@ -1,7 +1,8 @@
 //! The ledger: what shall happen to a file is known before it happens.
 
 use protocol::{
-    CallId, CallResult, Change, ChangeKind, Intent, IntentState, SettledIntent, Timestamp,
+    CallId, CallResult, Change, ChangeKind, Effect, FileAccess, FileId, Intent, IntentState,
+    SettledIntent, Timestamp, TrashedFile,
 };
 use serde_json::json;
 use store::{CallEffect, StoreError};
@@ -16,6 +17,7 @@ pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
         call: call.into(),
         unit: None,
         base: None,
+        access: None,
         is_exact: false,
         staged: None,
         temp_name: format!(".vaultmate-{effect}.tmp"),
@@ -42,6 +44,39 @@ async fn open_intents_are_read_whole_and_in_order_after_a_restart() {
     story.store.record_intents(&three_intents(), Timestamp(1)).await.expect("stored");
     let story = story.restart().await;
     assert_eq!(story.store.open_intents().await.expect("read"), three_intents());
+}
+
+#[tokio::test]
+async fn who_could_read_a_trashed_note_is_kept_with_its_deletion_and_with_its_way_back() {
+    let story = TestConversation::begin().await;
+    let file = Some(FileId { inode: u64::MAX, born: Some(5) });
+    let access = |mode| Some(FileAccess { mode, uid: 1_000, gid: u32::MAX - 1 });
+    let trashed = |name: &str, file, access| TrashedFile { name: name.to_owned(), file, access };
+    let restored = |at: &str, like| Change::restore(path(at), b"one".to_vec(), Some(like));
+    let intents = [
+        Intent {
+            base: file,
+            access: access(0o600),
+            ..intent("e1", "c1", Change::trash(path("a.md"), b"one".to_vec()))
+        },
+        intent("e2", "c2", restored("a.md", trashed("a 2.md", file, access(0o2640)))),
+        // As an earlier version knew it.
+        intent("e3", "c2", restored("b.md", trashed("b.md", None, None))),
+    ];
+    story.store.record_intents(&intents, Timestamp(1)).await.expect("stored");
+    let story = story.restart().await;
+    assert_eq!(story.store.open_intents().await.expect("read"), intents);
+
+    let outcomes = ["e1", "e2", "e3"].map(|effect| ended(effect, IntentState::Done));
+    story.store.record_outcomes(&outcomes).await.expect("settled");
+    let effects = story.store.effects_since(&"e1".into()).await.expect("read");
+    let files: Vec<_> = effects.iter().filter_map(Effect::trashed_file).collect();
+    let expected = [
+        trashed(".vaultmate-e1.tmp", file, access(0o600)),
+        trashed("a 2.md", None, access(0o2640)),
+        trashed("b.md", None, None),
+    ];
+    assert_eq!(files, expected);
 }
 
 #[tokio::test]

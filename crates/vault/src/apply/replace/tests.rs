@@ -22,6 +22,7 @@ fn intent(before: Option<&str>) -> Intent {
         temp_name: TEMP.to_owned(),
         unit: None,
         base: None,
+        access: None,
         is_exact: false,
         staged: None,
         change: match before {

@@ -64,6 +64,7 @@ fn intent(change: Change) -> Intent {
         unit: None,
         temp_name: temp_name(),
         base: None,
+        access: None,
         is_exact: false,
         staged: None,
         change,

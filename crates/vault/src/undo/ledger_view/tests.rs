@@ -97,6 +97,7 @@ fn any_effect() -> impl Strategy<Value = Effect> {
             after,
             base,
             file,
+            access: None,
             at: None,
             purged: None,
         },
@@ -206,6 +207,7 @@ fn by_trash(kind: ChangeKind, path: &str, inode: u64) -> Effect {
         after: None,
         base: file.filter(|_| !is_restored),
         file: file.filter(|_| is_restored),
+        access: None,
         at: None,
         purged: None,
     }

@@ -85,6 +85,7 @@ fn effect(number: usize, kind: ChangeKind, at: &str) -> Effect {
         after: None,
         base: None,
         file: Some(file(number)),
+        access: None,
         at: None,
         purged: None,
     }

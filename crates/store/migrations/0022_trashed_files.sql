@@ -1,0 +1,9 @@
+-- Who may read and write a note that goes to the trash: its permission bits, its owner and its group. A note that is made
+-- again has those of the deletion, and the file that went to the trash.
+ALTER TABLE effect ADD COLUMN mode INTEGER;
+ALTER TABLE effect ADD COLUMN uid INTEGER;
+ALTER TABLE effect ADD COLUMN gid INTEGER;
+ALTER TABLE effect ADD COLUMN trashed_inode INTEGER;
+ALTER TABLE effect ADD COLUMN trashed_born INTEGER;
+
+PRAGMA user_version = 22;
