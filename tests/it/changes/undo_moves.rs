@@ -134,24 +134,52 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
     }
 }
 
+fn close_note(home: &TestHome, note: &str) {
+    let note = home.notes.root().join(note);
+    fs::set_permissions(note, Permissions::from_mode(0o600)).expect("closed");
+}
+
+fn mode(home: &TestHome, note: &str) -> u32 {
+    let about = fs::metadata(home.notes.root().join(note)).expect("it is there");
+    about.permissions().mode() & 0o777
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_note_comes_back_as_closed_as_it_was() {
-    let model = ScriptedModel::start(vec![
-        Reply::calls(vec![("delete_file", json!({ "path": "Diary.md" }))]),
-        Reply::text("It needs your review."),
-    ])
-    .await;
-    let home = home_with_key(&[("Diary.md", "secret\n"), ("Top.md", "top\n")]);
-    let diary = home.notes.root().join("Diary.md");
-    fs::set_permissions(&diary, Permissions::from_mode(0o600)).expect("closed");
-    let running = home.open(settings_with_model(&model)).await;
-    let conversation = running.send_and_wait(None, "Please").await;
-    running.decide(&conversation, &["Diary.md"], &[]).await.expect("applied");
-    let set = newest_set(&running).await;
-    running.app.undo(&scope_of_set(&set)).await.expect("undone");
-    assert_eq!(home.notes.read("Diary.md"), "secret\n");
-    let mode = fs::metadata(&diary).expect("it is there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+async fn a_deleted_note_comes_back_as_closed_as_it_was_also_from_an_emptied_trash() {
+    for is_emptied in [false, true] {
+        let calls = vec![vec![("delete_file", json!({ "path": "Diary.md" }))]];
+        let notes = [("Diary.md", "secret\n"), ("Top.md", "top\n")];
+        let close = |home: &TestHome| close_note(home, "Diary.md");
+        let (home, running, _) = app_after_calls(&notes, calls, close).await;
+        if is_emptied {
+            let trashed = home.notes.root().join(".trash/Diary.md");
+            fs::remove_file(trashed).expect("it went there");
+        }
+        let set = newest_set(&running).await;
+        running.app.undo(&scope_of_set(&set)).await.expect("undone");
+        assert_eq!(home.notes.read("Diary.md"), "secret\n");
+        assert_eq!(mode(&home, "Diary.md"), 0o600, "emptied: {is_emptied}");
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_note_comes_back_as_closed_as_it_was_with_links_of_today() {
+    let moved = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
+    let calls = vec![
+        vec![("move_file", moved)],
+        vec![("delete_file", json!({ "path": "Diary.md" }))],
+    ];
+    let write_diary = |home: &TestHome| {
+        home.notes.write("Diary.md", "see [[The plan]]\n");
+        close_note(home, "Diary.md");
+    };
+    let notes = [("Plan.md", "# Plan\n"), ("Top.md", "top\n")];
+    let (home, running, conversation) = app_after_calls(&notes, calls, write_diary).await;
+    assert_eq!(home.notes.try_read("Diary.md"), None);
+    undo_conversation(&running, &conversation).await;
+    assert_eq!(home.notes.read("Diary.md"), "see [[Plan]]\n");
+    assert_eq!(mode(&home, "Diary.md"), 0o600);
     running.quit().await;
 }
 

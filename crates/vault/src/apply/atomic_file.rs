@@ -12,7 +12,7 @@ use crate::apply::outcome::FileAfter;
 use crate::filesystem::dir_entry::create_folders;
 use crate::filesystem::entry_content::{self, EntryContent};
 use crate::filesystem::fault_point::with_fault_points;
-use crate::filesystem::file_metadata::{self, MetadataError};
+use crate::filesystem::file_metadata::{self, MetadataError, MetadataSource};
 use crate::filesystem::folder::{FolderHandle, Inode, file_id_of};
 use crate::filesystem::temp_files::UnremovedTempFiles;
 use crate::filesystem::{note_file, permission};
@@ -151,23 +151,23 @@ impl AtomicFile {
     }
 
     /// Makes the temporary file with `bytes`, durable when this returns. Owner, permissions and
-    /// attributes are those of `like`, or it is refused. Says which file it is. On failure no temporary file is left, unless
-    /// the folder stopped taking removals in that moment.
+    /// attributes are those of `source`, or it is refused. Says which file it is. On failure no temporary file is left,
+    /// unless the folder stopped taking removals in that moment.
     pub(crate) fn write_temp(
         &self,
         bytes: &[u8],
-        like: Option<&File>,
+        source: MetadataSource<'_>,
     ) -> Result<FileAfter, VaultError> {
         permission::check_folder_writable(&self.folder, &self.path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
+        let mode = source.creation_mode();
         let made = with_fault_points!("temp_create", self.folder.open(&self.temp, flags, mode));
         let mut file = File::from(made.map_err(|error| self.io_error(error))?);
-        let written = like
-            .map_or(Ok(()), |note| file_metadata::copy_metadata(note, &file))
+        let written = source
+            .copy(&file)
             .and_then(|()| with_fault_points!("write", file.write_all(bytes)));
         let kept = written.map_err(MetadataError::from).and_then(|()| {
-            like.map_or(Ok(()), |note| file_metadata::verify_metadata(note, &file))?;
+            source.verify(&file)?;
             with_fault_points!("fsync", file.sync_all()).map_err(MetadataError::from)
         });
         kept.map(|()| file_id_of(&file).ok()).map_err(|lost| {

@@ -12,12 +12,14 @@ use crate::apply::outcome::{FileAfter, StepError, check_base_file, is_base_file,
 use crate::apply::replaced_file::ReplacedFile;
 use crate::apply::{replaced_backup, trash};
 use crate::filesystem::entry_content::EntryContent;
+use crate::filesystem::file_metadata::MetadataSource;
 use crate::filesystem::folder::file_id_of;
 use crate::filesystem::note_file::{self, NOTE_LIMIT};
 use crate::{Vault, VaultError};
 
 /// Stages a new note: its folder exists, its name is free, and its bytes are durable in the
-/// temporary file, with the metadata of the file `like` in the trash. Returns the temporary file.
+/// temporary file. A note that comes back from the trash has the metadata of the file `like`; where that is gone, the
+/// owner and the permissions that it had. Returns the temporary file.
 pub(crate) fn stage_create(
     vault: &Vault,
     intent: &Intent,
@@ -29,8 +31,13 @@ pub(crate) fn stage_create(
     if !matches!(place.read_note_entry().map_err(StepError::failed)?, EntryContent::Nothing) {
         return Err(StepError::stale(VaultError::Exists { path: intent.change.path.clone() }));
     }
-    let like = like.and_then(|like| trash::open_matching(vault, &like.name, place.path(), after));
-    place.write_temp(after, like.as_ref()).map_err(StepError::failed)
+    let trashed = like.and_then(|like| trash::open_trashed(vault, like, place.path(), after));
+    let source = match (&trashed, like) {
+        (Some(file), _) => MetadataSource::File(file),
+        (None, Some(like)) => MetadataSource::Gone(like.access),
+        (None, None) => MetadataSource::System,
+    };
+    place.write_temp(after, source).map_err(StepError::failed)
 }
 
 /// Stages new bytes of a note: the note is what the plan was based on, nobody has it open for
@@ -57,7 +64,7 @@ pub(crate) fn stage(
     if bytes != before {
         return Err(stale_error(&place));
     }
-    place.write_temp(after, Some(&note)).map_err(StepError::failed)
+    place.write_temp(after, MetadataSource::File(&note)).map_err(StepError::failed)
 }
 
 /// Whether something has the temporary name of a note.

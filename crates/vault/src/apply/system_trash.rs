@@ -4,17 +4,19 @@
 
 use std::env;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use protocol::NotePath;
+use protocol::{FileId, NotePath};
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::filesystem::dir_entry::TRASH;
+use crate::filesystem::folder::file_id_of;
 use crate::{ObsidianFile, Vault, clock};
 
 /// Hands on what lies in the vault's trash as `name` and was the note at `path`. It stays in the
@@ -51,15 +53,7 @@ fn move_into(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), 
     let (files, info) =
         (open_or_create_folder(&trash.join("files"))?, open_or_create_folder(&trash.join("info"))?);
     let ours = vault.root().open_folder(TRASH)?;
-    let (stem, extension) = match name.rsplit_once('.') {
-        Some((stem, extension)) => (stem, format!(".{extension}")),
-        None => (name, String::new()),
-    };
-    for number in 1..100 {
-        let there = match number {
-            1 => name.to_owned(),
-            n => format!("{stem}.{n}{extension}"),
-        };
+    for there in names_there(name) {
         // The information comes first: its name is the claim on the other.
         let told = format!("{there}.trashinfo");
         match write_info(&info, &told, was) {
@@ -75,6 +69,33 @@ fn move_into(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), 
         }
     }
     Err(Errno::EXIST)
+}
+
+/// This file, open for reading, if it lies in the user's trash, where `name` was handed on.
+pub(crate) fn open_file(name: &str, file: FileId) -> Option<File> {
+    open_in(&home_trash()?, name, file)
+}
+
+fn open_in(trash: &Path, name: &str, file: FileId) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = trash.join("files");
+    let files = fs::open(&folder, flags | OFlags::DIRECTORY, Mode::empty()).ok()?;
+    names_there(name).find_map(|there| {
+        let found = fs::openat(&files, there, flags | OFlags::NONBLOCK, Mode::empty()).ok()?;
+        (file_id_of(&found) == Ok(file)).then(|| File::from(found))
+    })
+}
+
+/// The names that a file may get in the user's trash, in the order in which they are tried.
+fn names_there(name: &str) -> impl Iterator<Item = String> {
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) => (stem, format!(".{extension}")),
+        None => (name, String::new()),
+    };
+    (1..100).map(move |number| match number {
+        1 => name.to_owned(),
+        n => format!("{stem}.{n}{extension}"),
+    })
 }
 
 fn open_or_create_folder(path: &Path) -> Result<OwnedFd, Errno> {
@@ -99,7 +120,7 @@ fn write_info(info: &OwnedFd, name: &str, was: &Path) -> Result<(), Errno> {
     let file = fs::openat(info, name, flags, Mode::from_raw_mode(0o600))?;
     let date = clock::local_now().strftime("%Y-%m-%dT%H:%M:%S");
     let text = format!("[Trash Info]\nPath={}\nDeletionDate={date}\n", percent_encode(was));
-    let written = std::fs::File::from(file).write_all(text.as_bytes());
+    let written = File::from(file).write_all(text.as_bytes());
     written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
@@ -137,6 +158,27 @@ mod tests {
         assert!(info.starts_with("[Trash Info]\nPath=/v/%C3%89/A%20b.md\nDeletionDate=20"));
         assert!(move_into(&vault, "gone.md", &trash, Path::new("/v/gone.md")).is_err());
         assert_eq!(std::fs::read_dir(trash.join("info")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_in_the_users_trash_is_found_again_and_no_other_with_its_name() {
+        let all = tempfile::tempdir().unwrap();
+        let (root, trash) = (all.path().join("vault"), all.path().join("data/Trash"));
+        std::fs::create_dir_all(root.join(".trash")).unwrap();
+        let vault = Vault::open(&root).unwrap();
+        let ids = ["one", "two", "three"].map(|text| {
+            let ours = root.join(".trash/A.md");
+            std::fs::write(&ours, text).unwrap();
+            let id = file_id_of(&File::open(&ours).unwrap()).unwrap();
+            move_into(&vault, "A.md", &trash, Path::new("/v/A.md")).unwrap();
+            id
+        });
+        std::fs::remove_file(trash.join("files/A.2.md")).unwrap();
+        let text = |file: File| std::io::read_to_string(file).unwrap();
+        let read = |id: FileId| open_in(&trash, "A.md", id).map(text);
+        assert_eq!(ids.map(read), [Some("one".to_owned()), None, Some("three".to_owned())]);
+        assert!(open_in(&trash, "B.md", ids[0]).is_none(), "it went there under another name");
+        assert!(open_in(&all.path().join("none"), "A.md", ids[0]).is_none());
     }
 
     #[test]

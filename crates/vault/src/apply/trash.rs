@@ -1,9 +1,8 @@
 //! A note goes to the vault's trash. It is never removed.
 
 use std::fs::File;
-use std::io::Seek;
 
-use protocol::{Change, ChangeKind, FileAccess, Intent, NotePath};
+use protocol::{Change, ChangeKind, FileAccess, Intent, NotePath, TrashedFile};
 use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -11,8 +10,10 @@ use crate::apply::atomic_file::AtomicFile;
 use crate::apply::outcome::{FileAfter, StepError, check_base_file, is_base_file};
 use crate::apply::replaced_backup::NAME_LIMIT;
 use crate::apply::replaced_file::ReplacedFile;
+use crate::apply::system_trash;
 use crate::filesystem::dir_entry::{DirEntry, TRASH};
 use crate::filesystem::entry_content::EntryContent;
+use crate::filesystem::folder::{file_id_of, is_same_file};
 use crate::filesystem::{file_metadata, moved_file, note_file};
 use crate::{Vault, VaultError};
 
@@ -153,21 +154,33 @@ pub(crate) fn finish(
     }
 }
 
-/// The file `name` in the trash, open for reading, if it is one of its own with these bytes.
-pub(crate) fn open_matching(
+/// The file of a note that went to the trash, open for reading, wherever it is by now. Where its birth time is not known,
+/// it has to have these bytes: its inode number may be another file's.
+pub(crate) fn open_trashed(
     vault: &Vault,
-    name: &str,
+    trashed: &TrashedFile,
     path: &NotePath,
     bytes: &[u8],
 ) -> Option<File> {
+    let found = open_in_trash(vault, &trashed.name);
+    let Some(file) = trashed.file.filter(|file| file.born.is_some()) else {
+        return found.filter(|found| has_bytes(found, path, bytes));
+    };
+    let is_it = |found: &File| file_id_of(found).is_ok_and(|found| is_same_file(file, found));
+    found.filter(is_it).or_else(|| system_trash::open_file(&trashed.name, file))
+}
+
+fn open_in_trash(vault: &Vault, name: &str) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK;
     let file = vault.root().open_folder(TRASH).ok()?.open(name, flags, Mode::empty()).ok()?;
-    let mut file = File::from(file);
-    let stat = fs::fstat(&file).ok()?;
-    note_file::check_readable(path, &stat).ok()?;
-    let is_it = note_file::read_contents(path, &file, &stat).ok()? == bytes;
-    file.rewind().ok()?;
-    is_it.then_some(file)
+    Some(File::from(file))
+}
+
+fn has_bytes(file: &File, path: &NotePath, bytes: &[u8]) -> bool {
+    fs::fstat(file).is_ok_and(|stat| {
+        note_file::check_readable(path, &stat).is_ok()
+            && note_file::read_contents(path, file, &stat).is_ok_and(|found| found == bytes)
+    })
 }
 
 /// A name that is free in the trash, like `wanted`.

@@ -1,7 +1,8 @@
 //! The metadata that a note keeps when its bytes are exchanged: owner, permissions, attributes.
 //!
 //! A new file takes the place of the old one, so its metadata is copied and read back. A change is
-//! refused if some of the metadata cannot be copied.
+//! refused if some of the metadata cannot be copied. The old file of a note that went to the trash may be gone by the
+//! time the note comes back: then the ledger knows its owner and permissions.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -34,6 +35,44 @@ impl From<Errno> for MetadataError {
     }
 }
 
+/// Whose owner, permissions and attributes a file gets that is made for a note.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum MetadataSource<'a> {
+    /// The system's: the note is new.
+    System,
+    /// This file's.
+    File(&'a File),
+    /// A file's that is gone. Where nobody knows who could read it, the user alone may read the note.
+    Gone(Option<FileAccess>),
+}
+
+impl MetadataSource<'_> {
+    /// The permissions to make the file with: nobody opens it before it has those of its source.
+    pub(crate) const fn creation_mode(self) -> Mode {
+        match self {
+            Self::System => Mode::from_raw_mode(0o666),
+            Self::File(_) | Self::Gone(_) => Mode::from_raw_mode(0o600),
+        }
+    }
+
+    /// Gives them to the empty file `to`, as far as the system allows. [`MetadataSource::verify`] tells whether it did.
+    pub(crate) fn copy(self, to: &File) -> io::Result<()> {
+        match self {
+            Self::File(from) => copy_metadata(from, to),
+            Self::System | Self::Gone(_) => Ok(()),
+        }
+    }
+
+    /// Checks that `to`, which is written, has them, and sets what is left to set.
+    pub(crate) fn verify(self, to: &File) -> Result<(), MetadataError> {
+        match self {
+            Self::File(from) => verify_metadata(from, to),
+            Self::Gone(Some(access)) => set_access(to, access),
+            Self::System | Self::Gone(None) => Ok(()),
+        }
+    }
+}
+
 /// Flags of a file that its owner set and that a new file does not get automatically.
 const PRESERVED_FLAGS: IFlags = IFlags::COMPRESSED
     .union(IFlags::SYNC)
@@ -57,6 +96,28 @@ pub(crate) fn access_of(file: &File) -> io::Result<FileAccess> {
     };
     let bits = if has_list { 0o7700 } else { 0o7777 };
     Ok(FileAccess { mode: stat.st_mode & bits, uid: stat.st_uid, gid: stat.st_gid })
+}
+
+/// Gives a file of ours this owner and these permissions, and no access list.
+fn set_access(file: &File, access: FileAccess) -> Result<(), MetadataError> {
+    // A folder gives new files an access list of its own.
+    let _confirmed_later = fs::fremovexattr(file, ACCESS_LIST);
+    let made = access_of(file)?;
+    if made == access {
+        return Ok(());
+    }
+    let owned = match (made.uid, made.gid) == (access.uid, access.gid) {
+        true => Ok(()),
+        false => {
+            let owner = (Uid::from_raw(access.uid), Gid::from_raw(access.gid));
+            fs::fchown(file, Some(owner.0), Some(owner.1))
+        }
+    };
+    match owned.and_then(|()| fs::fchmod(file, Mode::from_raw_mode(access.mode))) {
+        Ok(()) if access_of(file)? == access => Ok(()),
+        Ok(()) | Err(Errno::PERM) => Err(MetadataError::Unkept),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Gives the empty file `to` the owner, permissions, flags and extended attributes of `from`, as far

@@ -17,7 +17,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use protocol::{Change, ChangeAction, IntentState};
+use protocol::{Change, ChangeAction, FileAccess, IntentState, TrashedFile};
 use rustix::fs::XattrFlags;
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::{Applied, Vault, VaultError};
@@ -307,6 +307,13 @@ async fn as_the_user(root: &Path) {
             None => assert_eq!(why, None, "{note}"),
         }
     }
+    let access = Some(FileAccess { mode: 0o644, uid: 0, gid: 0 });
+    let theirs = TrashedFile { name: "gone.md".to_owned(), file: None, access };
+    let back = Change::restore(path("gone.md"), "text", Some(theirs));
+    let (applied, state) = apply(&vault, [back]).await;
+    let why = &applied.problems[0].1;
+    assert!(matches!(why, VaultError::Unkept { .. }), "a note comes back to its owner: {why:?}");
+    assert_eq!((state, root.join("gone.md").exists()), (IntentState::Failed, false));
     let (applied, _) = apply(&vault, [create("setgid/new.md", "made")]).await;
     assert_eq!(applied.done.len(), 1);
     assert_eq!(fs::metadata(root.join("setgid/new.md")).unwrap().gid(), 0, "as the folder says");

@@ -169,6 +169,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::filesystem::file_metadata::MetadataSource;
 
     fn chattr(flag: &str, folder: &Path) -> bool {
         let output = Command::new("chattr").arg(flag).arg(folder).output();
@@ -188,7 +189,7 @@ mod tests {
         for is_theirs in [false, true] {
             let place =
                 AtomicFile::open_at_path(&vault, &path, ".vaultmate-0.tmp".to_owned()).unwrap();
-            place.write_temp(b"ours", None).unwrap();
+            place.write_temp(b"ours", MetadataSource::System).unwrap();
             if !chattr("+a", all.path()) {
                 return;
             }
