@@ -26,11 +26,10 @@ pub(crate) const NAME_LIMIT: usize = 255;
 /// How long one is kept that nobody wrote to.
 const BACKUP_RETENTION: Duration = Duration::from_secs(60 * 60);
 
-/// Takes the old file, which has the temporary name of `place`, to the trash, and removes those that
-/// were kept long enough. If it cannot be kept there it stays where it is.
+/// Takes the old file, which has the temporary name of `place`, to the trash. If it cannot be kept there it stays
+/// where it is.
 pub(crate) fn move_to_backup(vault: &Vault, target: &AtomicFile) {
     let kept = backup_folder(vault).and_then(|kept| {
-        remove_expired(&kept);
         let name = backup_name(target.path(), &target.folder().stat(target.temp_name())?);
         target.move_temp(&kept, &name)
     });
@@ -42,7 +41,6 @@ pub(crate) fn move_to_backup(vault: &Vault, target: &AtomicFile) {
 /// Gives the note's own file a second name in the trash, for file systems that cannot exchange.
 pub(crate) fn link_backup(vault: &Vault, target: &AtomicFile) -> Result<(), Errno> {
     let kept = backup_folder(vault)?;
-    remove_expired(&kept);
     let name = backup_name(target.path(), &target.folder().stat(target.path().name())?);
     target.link_note(&kept, &name)
 }
@@ -51,8 +49,7 @@ pub(crate) fn link_backup(vault: &Vault, target: &AtomicFile) -> Result<(), Errn
 /// opened.
 pub(crate) fn unlink_backup(vault: &Vault, target: &AtomicFile) {
     let Ok(note) = target.folder().stat(target.path().name()) else { return };
-    let Ok(kept) = vault.root().open_folder(&format!("{TRASH}/{BACKUP_FOLDER}")) else { return };
-    let Ok(entries) = kept.entries() else { return };
+    let Some((kept, entries)) = backup_entries(vault) else { return };
     let is_note = |name: &String| {
         let same = |stat: fs::Stat| (stat.st_dev, stat.st_ino) == (note.st_dev, note.st_ino);
         kept.stat(name).is_ok_and(same)
@@ -73,7 +70,6 @@ pub(crate) fn save_in_trash(vault: &Vault, path: &NotePath, bytes: &[u8]) -> Res
 /// Keeps `bytes` of a note in the trash as long as an old file. If there is no room for them, the log tells it.
 pub(crate) fn keep_copy(vault: &Vault, path: &NotePath, bytes: &[u8]) {
     let kept = backup_folder(vault).and_then(|kept| {
-        remove_expired(&kept);
         let (name, copy) = save_in(&kept, path, bytes)?;
         let expiring = backup_name(path, &fs::fstat(&copy)?);
         fs::renameat_with(&kept, &name, &kept, &expiring, RenameFlags::empty())
@@ -148,22 +144,30 @@ fn write_state(file: &fs::Stat) -> String {
     format!("{}-{}.{:09}", file.st_size, file.st_mtime, file.st_mtime_nsec)
 }
 
-/// Removes files that were kept long enough. One that somebody wrote to since stays for good: it may be
-/// the only copy.
-fn remove_expired(kept: &FolderHandle) {
-    let Ok(entries) = kept.entries() else { return };
+/// Removes the files that were kept long enough. One that somebody wrote to since stays for good: it may be
+/// the only copy. Looks at all of them, so it is called once for an order, and not for each of its notes.
+pub(crate) fn remove_expired(vault: &Vault) {
+    let Some((kept, entries)) = backup_entries(vault) else { return };
+    let now = since_epoch();
     let old = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().to_str().ok()?.to_owned();
         let (told, _) = name.split_once(' ')?;
         let mut parts = told.splitn(3, '-');
         let put = Duration::from_millis(parts.next()?.parse().ok()?);
         let was = parts.nth(1)?;
-        let is_as_it_was = write_state(&kept.stat(&name).ok()?) == was;
-        (is_as_it_was && since_epoch() > put + BACKUP_RETENTION).then_some(name)
+        let is_old = now > put + BACKUP_RETENTION;
+        (is_old && write_state(&kept.stat(&name).ok()?) == was).then_some(name)
     });
     for name in old.collect::<Vec<_>>() {
-        let _tried_again_later = fs::unlinkat(kept, &name, AtFlags::empty());
+        let _tried_again_later = fs::unlinkat(&kept, &name, AtFlags::empty());
     }
+}
+
+/// The folder of the files that are kept, if there is one, and what is in it.
+fn backup_entries(vault: &Vault) -> Option<(FolderHandle, fs::Dir)> {
+    let kept = vault.root().open_folder(&format!("{TRASH}/{BACKUP_FOLDER}")).ok()?;
+    let entries = kept.entries().ok()?;
+    Some((kept, entries))
 }
 
 impl AtomicFile {
@@ -214,7 +218,7 @@ mod tests {
         let path = NotePath::parse("gone/note.md").unwrap();
         save_copy(&vault, &path, b"late", &like).unwrap_err();
         let name = save_in_trash(&vault, &path, b"late").unwrap();
-        remove_expired(&backup_folder(&vault).unwrap());
+        remove_expired(&vault);
         let kept = all.path().join(TRASH).join(BACKUP_FOLDER);
         assert_eq!(std::fs::read(kept.join(&name)).unwrap(), b"late");
         // The other one has a name that tells when it was kept long enough.
