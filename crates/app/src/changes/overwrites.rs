@@ -266,10 +266,11 @@ impl<'a> OverwriteCheck<'a> {
         found: Vec<StandingDifference>,
         vault: impl VaultReader + Send + 'static,
     ) -> Result<Vec<StandingDifference>, UserError> {
-        // The ids of effects sort by time.
-        let Some(first) = found.iter().map(|one| &one.effect.id).min().cloned() else {
+        if found.is_empty() {
             return Ok(found);
-        };
+        }
+        let ids: Vec<EffectId> = found.iter().map(|one| one.effect.id.clone()).collect();
+        let Some(first) = self.store.earliest_effect(&ids).await? else { return Ok(found) };
         let effects = self.store.effects_since(&first).await?;
         let mut ledger = LedgerView::new(effects);
         for succession in self.store.successions().await? {

@@ -371,10 +371,11 @@ impl NoteChanges {
         Ok(ledger)
     }
 
-    /// The earliest of the requested effects and of the edits to make again. Their ids sort by time.
+    /// The earliest of the requested effects and of the edits to make again.
     async fn earliest_effect(&self, request: &UndoRequest) -> Result<EffectId, UserError> {
         let redone = request.redone.values().flat_map(|edits| edits.keys());
-        let first = request.effects.keys().chain(redone).min().cloned();
+        let all: Vec<EffectId> = request.effects.keys().chain(redone).cloned().collect();
+        let first = self.store.earliest_effect(&all).await?;
         first.ok_or_else(|| UserError::other("There’s nothing to undo."))
     }
 

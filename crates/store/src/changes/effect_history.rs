@@ -35,6 +35,15 @@ impl Store {
         read!(self, "read the changes to undo", |db| select_in_scope(db, scope))
     }
 
+    /// The one of these effects that was stored first; `None` where none of them is known. Their ids do not tell: a
+    /// clock may have gone back in between.
+    pub async fn earliest_effect(
+        &self,
+        effects: &[EffectId],
+    ) -> Result<Option<EffectId>, StoreError> {
+        read_one!(self, "read which change was first", |db| select_earliest(db, effects))
+    }
+
     /// All that happened since an effect and some time before it, oldest first.
     pub async fn effects_since(&self, since: &EffectId) -> Result<Vec<Effect>, StoreError> {
         read!(self, "read the changes since", |db| select_since(db, since))
@@ -206,6 +215,22 @@ async fn select_in_scope(
         ),
     };
     sqlx::query(query).bind(named).try_map(|row| effect_from_row(&row)).fetch_all(db).await
+}
+
+async fn select_earliest(
+    db: &mut SqliteConnection,
+    effects: &[EffectId],
+) -> Result<Option<EffectId>, sqlx::Error> {
+    let ids: Vec<&str> = effects.iter().map(EffectId::as_str).collect();
+    sqlx::query(
+        "SELECT id FROM effect WHERE number = (
+             SELECT min(number) FROM effect WHERE id IN (SELECT value FROM json_each(?1))
+         )",
+    )
+    .bind(to_json(&ids)?)
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_optional(db)
+    .await
 }
 
 async fn select_since(

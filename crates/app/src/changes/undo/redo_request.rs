@@ -242,14 +242,7 @@ impl NoteChanges {
             open.extend(earlier.iter().cloned());
             undid.insert(next, earlier);
         }
-        // The ids of sets sort by time, and each set undid earlier ones.
-        let mut undos = BTreeSet::new();
-        for (one, earlier) in undid {
-            if earlier.is_disjoint(&undos) {
-                undos.insert(one);
-            }
-        }
-        Ok(undos.contains(set))
+        Ok(undo_sets(undid).contains(set))
     }
 
     async fn all_hunks(&self, effect: &Effect) -> Result<Hunks, UserError> {
@@ -278,5 +271,36 @@ impl NoteChanges {
         }
         redone.retain(|by, _| effects.contains_key(by));
         Ok(())
+    }
+}
+
+/// The sets of undos, by the sets that each of these sets undid: a set that undid one of an undo is of a redo. The ids do
+/// not tell which was first, because a clock may have gone back in between.
+fn undo_sets(mut undid: BTreeMap<ChangeSetId, BTreeSet<ChangeSetId>>) -> BTreeSet<ChangeSetId> {
+    let mut undos = BTreeSet::new();
+    loop {
+        let next = undid.iter().find(|(set, earlier)| {
+            !earlier.iter().any(|one| one != *set && undid.contains_key(one))
+        });
+        let Some(next) = next.map(|(set, _)| set.clone()) else { return undos };
+        let earlier = undid.remove(&next).unwrap_or_default();
+        if earlier.is_disjoint(&undos) {
+            undos.insert(next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undo_is_told_from_a_redo_also_after_the_clock_went_back() {
+        let undid = [("z", "of the assistant"), ("m", "z"), ("a", "m")];
+        let undid = undid.map(|(set, earlier)| {
+            (ChangeSetId::from(set), BTreeSet::from([ChangeSetId::from(earlier)]))
+        });
+        let undos = ["a", "z"].map(ChangeSetId::from);
+        assert_eq!(undo_sets(undid.into()), BTreeSet::from(undos));
     }
 }

@@ -23,6 +23,24 @@ async fn happened(conversation: &TestConversation, effect: &str, set: &str, at: 
 }
 
 #[tokio::test]
+async fn the_earliest_effect_is_the_one_that_was_stored_first_whatever_the_clock_said() {
+    let story = TestConversation::begin().await;
+    happened(&story, "e9", "s1", 9).await;
+    happened(&story, "e1", "s2", 1).await;
+    happened(&story, "e5", "s3", 5).await;
+    for (effects, earliest) in [
+        (vec!["e1", "e5", "e9"], Some("e9")),
+        (vec!["e5", "e1", "unknown"], Some("e1")),
+        (vec!["unknown"], None),
+        (Vec::new(), None),
+    ] {
+        let effects: Vec<EffectId> = effects.into_iter().map(EffectId::from).collect();
+        let found = story.store.earliest_effect(&effects).await.expect("read");
+        assert_eq!(found, earliest.map(EffectId::from), "{effects:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
     let story = TestConversation::begin().await;
     happened(&story, "e1", "s1", 1).await;
