@@ -36,8 +36,8 @@ pub struct Effect {
     pub base: Option<FileId>,
     /// The file in which the change left the note; `None` where it is not known, or gone.
     pub file: Option<FileId>,
-    /// Who could read and write a note that went to the trash, or was to be able to when it was made again; unknown
-    /// for other changes and for those of earlier versions.
+    /// The permissions and the owner of a note that went to the trash, and those with which one was to be made again;
+    /// unknown for other changes and for those of earlier versions.
     pub access: Option<FileAccess>,
     /// When; unknown for changes of the first version.
     pub at: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! Who may read and write a file.
+//! The owner of a file, and the rights of others.
 
 /// The permissions and the owner of a file, by the numbers of its file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -17,7 +17,7 @@ use crate::filesystem::folder::{file_id_of, is_same_file};
 use crate::filesystem::{file_metadata, moved_file, note_file};
 use crate::{Vault, VaultError};
 
-/// Who may read and write the note that a change brings to the trash, for the way back.
+/// The permissions and the owner of the note that a change brings to the trash, for the way back.
 pub(crate) fn access_before(vault: &Vault, change: &Change) -> Option<FileAccess> {
     if change.kind() != ChangeKind::Trash {
         return None;

@@ -35,7 +35,7 @@ impl From<Errno> for MetadataError {
     }
 }
 
-/// Whose owner, permissions and attributes a file gets that is made for a note.
+/// The origin of the owner, the permissions and the attributes of a file that is made for a note.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MetadataSource<'a> {
     /// The system's: the note is new.

@@ -69,7 +69,7 @@ pub struct TrashedFile {
     pub name: String,
     /// Which file it is; unknown in rows of earlier versions.
     pub file: Option<FileId>,
-    /// Who could read and write it when it went there; unknown in rows of earlier versions.
+    /// Its permissions and owner when it went there; unknown in rows of earlier versions.
     pub access: Option<FileAccess>,
 }
 

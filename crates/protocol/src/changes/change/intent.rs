@@ -19,8 +19,8 @@ pub struct Intent {
     pub temp_name: String,
     /// The file that stands at the path of the change now.
     pub base: Option<crate::FileId>,
-    /// Who may read and write the note now, if it goes to the trash; `None` where nobody knows, and for
-    /// other changes.
+    /// The permissions and the owner of a note that goes to the trash; `None` where they cannot be read, and
+    /// for other changes.
     pub access: Option<crate::FileAccess>,
     /// Whether it may be made on no other file than `base`, because the ledger told which note is meant.
     /// Else it may be made on what has the path, if that says the same. Not stored.
