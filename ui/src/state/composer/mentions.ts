@@ -178,17 +178,44 @@ function attachedText(name: string, text: string): string {
   return `Attached file: ${name}\n${fence}\n${text}\n${fence}`;
 }
 
-/** The parts of a sent message: its text, and the files behind it. */
+/** Where a file begins in a message, up to the end of its first fence. */
+const fileBegin = /(?:^|\n\n)Attached file: ([^\n]+)\n(`{3,})(?=\n)/g;
+/** A line that can end one: a fence, and behind it another file or nothing. */
+const fileEnd = /\n(`{3,})(?=\n\nAttached file: |$)/g;
+
+/** The parts of a sent message: its text, and the files behind it. Takes time in proportion to its
+ * length, however many files seem to begin and do not end. */
 export function attachedIn(message: string): { text: string; files: readonly Attached[] } {
   const files: Attached[] = [];
-  const pattern =
-    /(?:^|\n\n)Attached file: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2(?=\n\nAttached file: |$)/g;
-  let end = message.length;
-  for (const { index, 1: name = '', 3: text = '' } of message.matchAll(pattern)) {
+  const ends = fileEnds(message);
+  let [end, from] = [message.length, 0];
+  for (const { index, 0: head, 1: name = '', 2: fence = '' } of message.matchAll(fileBegin)) {
+    const begin = index + head.length + 1;
+    // What looks like a file inside of one is its text.
+    const close = index < from ? undefined : firstFrom(ends.get(fence.length), begin);
+    if (close === undefined) continue;
     end = Math.min(end, index);
-    files.push({ name, text });
+    files.push({ name, text: message.slice(begin, close) });
+    from = close + 1 + fence.length;
   }
   return { text: message.slice(0, end), files };
+}
+
+/** By the length of their fence, the last one first. */
+function fileEnds(message: string): Map<number, number[]> {
+  const ends = new Map<number, number[]>();
+  for (const { index, 1: fence = '' } of [...message.matchAll(fileEnd)].toReversed()) {
+    const same = ends.get(fence.length);
+    if (same) same.push(index);
+    else ends.set(fence.length, [index]);
+  }
+  return ends;
+}
+
+/** The first of these places that is not before `begin`; those before it are taken out. */
+function firstFrom(places: number[] | undefined, begin: number): number | undefined {
+  while ((places?.at(-1) ?? begin) < begin) places?.pop();
+  return places?.at(-1);
 }
 
 /** The mention that is being typed at the caret. */

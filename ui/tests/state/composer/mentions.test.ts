@@ -111,6 +111,53 @@ describe('the mentions of a message', () => {
     const words = 'Attached file: what is that?\n```\ncode\n``` goes on';
     expect(attachedIn(words)).toEqual({ text: words, files: [] });
   });
+
+  it.each([
+    ['the beginning of another one', 'Attached file: b.txt\n````\nx', '````'],
+    ['an end without a beginning', 'x\n````\n\nmore', '```'],
+    ['a whole other one', 'Attached file: b.txt\n````\nx\n````\n\nAttached file: ', '```'],
+  ])('is one file whose text has %s', (_, text, fence) => {
+    const name = 'a.txt';
+    const inside = `\n\n${text}`;
+    const sent = `Look\n\nAttached file: ${name}\n${fence}\n${inside}\n${fence}`;
+    expect(attachedIn(sent)).toEqual({ text: 'Look', files: [{ name, text: inside }] });
+  });
+
+  it('is read behind one that begins and does not end', () => {
+    const open = 'Attached file: a.txt\n````\n\nAttached file: b.txt\n```\nx\n```';
+    expect(attachedIn(open)).toEqual({
+      text: 'Attached file: a.txt\n````',
+      files: [{ name: 'b.txt', text: 'x' }],
+    });
+  });
+
+  it.each([
+    ['begin and do not end', () => '\n\nAttached file: a\n```\nb', 40_000],
+    [
+      'begin with a fence of their own and do not end',
+      (at: number) => `\n\nAttached file: a\n${'`'.repeat(3 + at)}\nb`,
+      1_500,
+    ],
+    ['end and do not begin', () => '\n```\n\nAttached file: ', 40_000],
+  ])('takes time in proportion to the length where many files %s', (_, part, count) => {
+    const message = Array.from({ length: count }, (_one, at) => part(at)).join('');
+    const begun = performance.now();
+    expect(attachedIn(message).files).toEqual([]);
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+
+  it('is not found by one pattern, whose time grows with the square of the length', () => {
+    const pattern = /\n\nAttached file: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2$/g;
+    const time = (count: number): number => {
+      const message = '\n\nAttached file: a\n```\nb'.repeat(count);
+      const begun = performance.now();
+      expect([...message.matchAll(pattern)]).toEqual([]);
+      return performance.now() - begun;
+    };
+    time(100);
+    const [half, whole] = [time(1_000), time(2_000)];
+    expect(whole / half).toBeGreaterThan(2.5);
+  });
 });
 
 describe('the mention that is being typed', () => {
