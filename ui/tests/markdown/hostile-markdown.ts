@@ -47,7 +47,7 @@ const streamed = 60;
 /** Forbidden effects of the page. */
 const done: string[] = [];
 
-/** As the window shows it. */
+/** As the window shows it, with its last line looked for as that of a search hit. */
 export const ours: Show = (target, text, streaming) => {
   const followed = (url: string): void => {
     const host = webHost(url);
@@ -55,7 +55,8 @@ export const ours: Show = (target, text, streaming) => {
     if (!plain) done.push(`leads to ${url}, called ${host}`);
   };
   const images = { urlOf: () => image, open: () => undefined };
-  const props = { text, streaming, images, onnote: () => undefined, onweb: followed };
+  const at = streaming ? null : text.split('\n').length - 1;
+  const props = { text, streaming, at, images, onnote: () => undefined, onweb: followed };
   const shown = mount(Markdown, { target, props });
   flushSync();
   return () => void unmount(shown);

@@ -2,6 +2,7 @@ import { render } from '@testing-library/svelte';
 import { describe, expect, it } from 'vitest';
 
 import Markdown from '../../../src/shared/markdown/Markdown.svelte';
+import { lineElement } from '../../../src/shared/markdown/rendered/line-element';
 
 const nothing = () => undefined;
 const text = [
@@ -62,5 +63,67 @@ describe('a line of the text', () => {
   it('is none when none is asked for, or there is no text', () => {
     expect(shownAt(null)).toBeNull();
     expect(shownAt(3, '')).toBeNull();
+  });
+
+  it.each([
+    ['an image with a size', '![[a.png|300]] of it'],
+    ['an image with brackets in its path', '![x](a(1).png) of it'],
+    ['a link with a label', 'see [[Key|second key]] too'],
+    ['an embedded note with a label', 'see ![[Key|second key]]'],
+    ['a link with brackets in its URL', 'see [that](https://example.org/a_(b)_(c)) here'],
+  ])('with %s is found', (_, line) => {
+    const shown = shownAt(1, `- one\n- ${line}\n- three`);
+    expect(shown).toMatch(/of it|see second key|see that here/);
+    expect(shown).not.toContain('three');
+  });
+
+  it('is the smallest part with its text, however deep it stands', () => {
+    const deep = '> - one\n> - two\n>   > three\n>   >\n>   > - four\n> - five';
+    expect(shownAt(4, deep)).toBe('four');
+    expect(shownAt(2, deep)).toBe('three');
+    expect(shownAt(5, deep)).toBe('five');
+  });
+
+  it('that is very long is found by its beginning', () => {
+    const long = 'word '.repeat(1_000);
+    expect(shownAt(1, `- one\n- ${long}\n- three`)).toBe(long.trim());
+  });
+
+  /** The milliseconds until a line is found in a block that holds another one above it. */
+  function timeBelow(hostile: string): number {
+    const root = document.createElement('div');
+    const block = root.appendChild(document.createElement('div'));
+    block.className = 'block';
+    for (const words of [hostile, 'invoice 2024']) {
+      block.appendChild(document.createElement('p')).textContent = words;
+    }
+    const begun = performance.now();
+    const found = lineElement(root, [`${hostile}\ninvoice 2024`], 1);
+    const took = performance.now() - begun;
+    expect(found?.textContent).toBe('invoice 2024');
+    return took;
+  }
+
+  it.each([
+    ['![[', 2_000],
+    ['![[a|', 2_000],
+    ['[[', 50_000],
+    ['[[a|', 50_000],
+    ['](', 50_000],
+    ['](a(', 50_000],
+    ['![a](', 50_000],
+    ['](](x)', 50_000],
+  ])('is found soon below many of %s', (part, count) => {
+    expect(timeBelow(part.repeat(count))).toBeLessThan(1_500);
+  });
+
+  it('would be found too late by a pattern with two repeats of the same signs', () => {
+    const time = (count: number): number => {
+      const begun = performance.now();
+      expect('![['.repeat(count).replace(/!\[\[([^\]|]*)[^\]]*\]\]/g, '')).toContain('![[');
+      return performance.now() - begun;
+    };
+    time(50);
+    expect(time(400) / time(200)).toBeGreaterThan(4);
   });
 });

@@ -4,6 +4,8 @@ import { embedLocation } from '../image-reference';
 
 const images = '[data-image], [data-undrawn]';
 const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
+/** The number of letters by which a line is told from others. */
+const longest = 2_000;
 
 /**
  * The smallest drawn part that shows a line, 0-based, of the text whose `blocks` were drawn one
@@ -19,29 +21,33 @@ export function lineElement(
     const after = first + block.split('\n').length - 1;
     if (line < after || index === blocks.length - 1) {
       const drawn = root.querySelectorAll<HTMLElement>(':scope > .block').item(index);
-      return drawn && blockElement(drawn, block.split('\n'), line - first);
+      return drawn && blockParts(drawn, block.split('\n'))(line - first);
     }
     first = after;
   }
   return null;
 }
 
-/** The smallest part of a drawn block that shows one of its lines. */
-export function blockElement(
+/** Finds the smallest part of a drawn block that shows one of its lines. */
+export function blockParts(
   drawn: HTMLElement,
   lines: readonly string[],
-  line: number,
-): HTMLElement {
-  const wanted = letters(lines[line] ?? '');
-  const holding = [...drawn.querySelectorAll<HTMLElement>(parts)].filter((part) =>
-    letters(textOf(part)).includes(wanted),
-  );
-  const smallest = holding.filter(
-    (part) => !holding.some((in_) => in_ !== part && part.contains(in_)),
-  );
-  // The same text may stand on several lines: they are drawn in the same order.
-  const before = lines.slice(0, line).filter((other) => letters(other).includes(wanted)).length;
-  return wanted === '' ? drawn : (smallest[before] ?? smallest.at(-1) ?? drawn);
+): (line: number) => HTMLElement {
+  const shown = [...drawn.querySelectorAll<HTMLElement>(parts)].map((part) => {
+    return { part, content: letters(textOf(part)) };
+  });
+  const written = lines.map(letters);
+  return (line) => {
+    const wanted = (written[line] ?? '').slice(0, longest);
+    if (wanted === '') return drawn;
+    const holds = ({ content }: { content: string }): boolean => content.includes(wanted);
+    const holding = shown.filter(holds).map(({ part }) => part);
+    // What stands inside a part follows it at once.
+    const smallest = holding.filter((part, at) => !part.contains(holding[at + 1] ?? null));
+    // The same text may stand on several lines: they are drawn in the same order.
+    const before = written.slice(0, line).filter((other) => other.includes(wanted)).length;
+    return smallest[before] ?? smallest.at(-1) ?? drawn;
+  };
 }
 
 /** The text of a part, without the labels of images, which may be drawn or not. */
@@ -56,16 +62,19 @@ function textOf(part: HTMLElement): string {
   return content;
 }
 
-/** The text of a line that is left when it is drawn: no signs, no task's box, no image, no target of a link. */
+/**
+ * The text of a line that is left when it is drawn: no signs, no task's box, no image, no target of a link. No repeat
+ * passes a sign that begins the next try: the line may be long, and somebody else's.
+ */
 function letters(content: string): string {
   return content
     .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')
     .replace(/^\s*\d+[.)]\s/, '')
-    .replace(/!\[\[([^\]|]*)[^\]]*\]\]/g, (link, to) =>
+    .replace(/!\[\[([^[\]|]*)(?:\|[^[\]]*)?\]\]/g, (link, to) =>
       embedLocation(to) === undefined ? link : '',
     )
-    .replace(/!\[[^\][]*\]\([^)]*\)/g, '')
-    .replace(/\[\[[^\]|]*\|([^\]]*)\]\]/g, '$1')
-    .replace(/\]\([^)]*\)/g, '')
+    .replace(/!\[[^[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,9}\)/g, '')
+    .replace(/\[\[[^[\]|]*\|([^[\]]*)\]\]/g, '$1')
+    .replace(/\]\([^()]*(?:\([^()]*\)[^()]*){0,9}\)/g, '')
     .replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -1,5 +1,5 @@
 /** Draws marks in the margin of rendered Markdown, to show who wrote these lines. */
-import { blockElement } from './line-element';
+import { blockParts } from './line-element';
 
 /** Lines that belong together, 0-based, and what their mark is called. */
 export interface MarginMark {
@@ -13,7 +13,7 @@ const longest = 300;
 
 /**
  * Marks the drawn parts that show these lines of the text whose `blocks` were drawn in `root`, with one
- * button for each mark. Returns what takes the marks away.
+ * button for each mark. The marks come from top to bottom and share no line. Returns what takes them away.
  */
 export function markLines(
   root: HTMLElement,
@@ -23,8 +23,9 @@ export function markLines(
 ): () => void {
   const parts = new Set<HTMLElement>();
   const signs: HTMLElement[] = [];
+  const all = shownParts(root, blocks, marks);
   marks.forEach((mark, index) => {
-    const shown = shownParts(root, blocks, mark).filter((part) => !parts.has(part));
+    const shown = all[index]?.filter((part) => !parts.has(part)) ?? [];
     const [first] = shown;
     if (!first) return;
     for (const part of shown) {
@@ -52,36 +53,51 @@ function signOf({ label }: MarginMark, onpress: () => void): HTMLElement {
   return sign;
 }
 
-/** From top to bottom, each once. */
+/** Those of each mark, from top to bottom, each once. Marks and lines are walked through together. */
 function shownParts(
   root: HTMLElement,
   blocks: readonly string[],
-  { first, last }: MarginMark,
-): HTMLElement[] {
+  marks: readonly MarginMark[],
+): HTMLElement[][] {
   const drawn = root.querySelectorAll<HTMLElement>(':scope > .block');
-  const shown = new Set<HTMLElement>();
-  let start = 0;
+  const shown = marks.map((): HTMLElement[] => []);
+  let [start, at] = [0, 0];
   blocks.forEach((block, index) => {
     const lines = block.split('\n');
-    const element = drawn.item(index);
-    const isWritten = (line: number): boolean => (lines[line] ?? '').trim() !== '';
-    const written = lines.map((_, line) => line).filter(isWritten);
-    const marked = written.filter((line) => start + line >= first && start + line <= last);
+    const written = lines.flatMap((line, number) => (line.trim() === '' ? [] : [number]));
+    const marked = new Map<number, number[]>();
+    for (const line of written) {
+      while ((marks[at]?.last ?? Infinity) < start + line) at += 1;
+      if ((marks[at]?.first ?? Infinity) > start + line) continue;
+      const same = marked.get(at);
+      if (same) same.push(line);
+      else marked.set(at, [line]);
+    }
     start += lines.length - 1;
-    if (!element || marked.length === 0) return;
-    const isWhole = marked.length === written.length || written.length > longest;
-    for (const line of isWhole ? [] : marked) shown.add(markable(element, lines, line));
-    if (isWhole) shown.add(element);
+    const element = drawn.item(index);
+    if (!element) return;
+    const isWhole = (some: readonly number[]): boolean =>
+      some.length === written.length || written.length > longest;
+    const find = [...marked.values()].every(isWhole) ? null : markable(element, lines);
+    for (const [mark, some] of marked) {
+      const its = isWhole(some) || !find ? [element] : outermost(some.map(find));
+      shown[mark]?.push(...its);
+    }
   });
-  return [...shown].filter((part) => ![...shown].some((other) => isInside(part, other)));
+  return shown;
 }
 
 /** An element that scrolls inside its own box has no margin: its block has. */
-function markable(block: HTMLElement, lines: readonly string[], line: number): HTMLElement {
-  const part = blockElement(block, lines, line);
-  return part.closest('table, pre') ? block : part;
+function markable(block: HTMLElement, lines: readonly string[]): (line: number) => HTMLElement {
+  const partOf = blockParts(block, lines);
+  return (line) => {
+    const part = partOf(line);
+    return part.closest('table, pre') ? block : part;
+  };
 }
 
-function isInside(part: HTMLElement, other: HTMLElement): boolean {
-  return other !== part && other.contains(part);
+/** Each once, and none inside another one. */
+function outermost(all: readonly HTMLElement[]): HTMLElement[] {
+  const parts = [...new Set(all)];
+  return parts.filter((part) => !parts.some((other) => other !== part && other.contains(part)));
 }
