@@ -9,8 +9,8 @@ import { invisibleRanges } from '../text/invisible';
 const plainText =
   /^(?:[\p{L}\p{N} ,]|(?<=\p{L})[.:!?)"']+(?= |$)|(?<=\p{L})['-](?=\p{L}|$)|(?<= )[("](?=\p{L}|$))*$/u;
 const lastWord = /[\p{L}\p{N}]+$/u;
-/** An unfinished URL is not shown. */
-const unfinishedUrl = /\]\([^)\n]*$/;
+/** The number of UTF-16 units at the end of a text in which its last word is looked for: each letter may begin one. */
+const longestWord = 100;
 /** Where a text goes on as it began; a link or a mark may end with any sign. */
 const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2', 'H3', 'CODE']);
 
@@ -36,7 +36,8 @@ export class AppendableBlock {
 
   /** That of `source` as it is drawn in `body`; `null` where its last word does not stand at the end. */
   static of(source: string, body: Node): AppendableBlock | null {
-    const word = unfinishedUrl.test(source) ? undefined : lastWord.exec(source)?.[0];
+    const end = source.slice(-longestWord);
+    const word = endsInUrl(source) ? undefined : lastWord.exec(end)?.[0];
     const text = word === undefined ? null : lastText(body);
     const holder = text?.parentElement;
     if (word === undefined || !text || !holder || !plain.has(holder.tagName)) return null;
@@ -58,6 +59,12 @@ export class AppendableBlock {
   revert(): void {
     this.#text.data = this.#before + this.#after;
   }
+}
+
+/** Whether a text ends inside the URL of a link, which is not shown before it ends. */
+function endsInUrl(text: string): boolean {
+  const begin = text.lastIndexOf('](');
+  return begin >= 0 && !/[)\n]/.test(text.slice(begin));
 }
 
 /** The last text below a node that is more than blank space. */

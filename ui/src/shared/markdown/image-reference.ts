@@ -10,7 +10,7 @@ const undrawn = /\.(?:svg|pdf|flac|m4a|mp3|ogg|wav|webm|3gp|mkv|mov|mp4|ogv)$/i;
 
 /** That of `![…](href)`. */
 export function imageLocation(href: string): ImageLocation {
-  const written = href.trim().replace(/(?<!&)#.*$/, '');
+  const written = href.trim().replace(/(?<!&)#.*$/s, '');
   // From the top of the vault.
   const top = /^\/[^/\\]/.test(written) ? '/' : '';
   const target = linkTarget(top ? written.slice(1) : written);

@@ -1,7 +1,7 @@
 import { render } from '@testing-library/svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { isPlainText } from '../../../src/shared/markdown/append';
+import { AppendableBlock, isPlainText } from '../../../src/shared/markdown/append';
 import Block from '../../../src/shared/markdown/Block.svelte';
 import * as rendering from '../../../src/shared/markdown/render';
 import hostile from './hostile-markdown.json';
@@ -112,6 +112,34 @@ describe('a block that is being written', () => {
     expect(container.textContent?.trim()).toBe('some');
     await rerender({ source: 'some words', open: false });
     expect(container.textContent?.trim()).toBe('some words');
+  });
+});
+
+describe('the end of a block, to which text is appended', () => {
+  function ended(source: string, drawn: string): AppendableBlock | null {
+    const body = document.createElement('div');
+    body.appendChild(document.createElement('p')).textContent = drawn;
+    return AppendableBlock.of(source, body);
+  }
+
+  it('is its last word, not the URL of a link', () => {
+    expect(ended('some words', 'some words')).not.toBeNull();
+    expect(ended(`some ${'word'.repeat(100)}`, `some ${'word'.repeat(100)}`)).not.toBeNull();
+    expect(ended('[a](b) words', 'a words')).not.toBeNull();
+    expect(ended('some words', 'some other')).toBeNull();
+    expect(ended('[a](b', '[a](b')).toBeNull();
+    expect(ended('[a](b) and [c](d', 'a and [c](d')).toBeNull();
+    expect(ended('[a](b\nwords', '[a](b words')).not.toBeNull();
+    expect(ended('some words.', 'some words.')).toBeNull();
+  });
+
+  it.each([
+    ['a word without an end', `${'a'.repeat(100_000)}.`],
+    ['links without an end', `${']('.repeat(50_000)}\nwords.`],
+  ])('is looked for in no time behind %s', (_, source) => {
+    const begun = performance.now();
+    expect(ended(source, source)).toBeNull();
+    expect(performance.now() - begun).toBeLessThan(500);
   });
 });
 
