@@ -3,6 +3,8 @@ import { m } from '../../messages/messages';
 
 /** No longer: a list shows it whole. */
 const longest = 80;
+/** The number of UTF-16 units of a heading that are looked at: the text of a model may be one long line. */
+const longestHeading = 400;
 
 /** From its first heading, else from the conversation's title. No folder, no `.md`. */
 export function proposeName(text: string, title: string): string {
@@ -13,10 +15,19 @@ function firstHeading(text: string): string {
   let fenced = false;
   for (const line of text.split('\n')) {
     if (/^ {0,3}(```|~~~)/.test(line)) fenced = !fenced;
-    const title = fenced ? undefined : /^ {0,3}#{1,6}\s+(.*?)[\s#]*$/.exec(line)?.[1];
+    const title = fenced ? '' : headingText(line.slice(0, longestHeading));
     if (title) return plain(title);
   }
   return '';
+}
+
+/** Without the signs around it; empty where the line is no heading. */
+function headingText(line: string): string {
+  const [signs] = /^ {0,3}#{1,6}\s+/.exec(line) ?? [];
+  if (signs === undefined) return '';
+  let end = line.length;
+  while (end > signs.length && /[\s#]/.test(line.charAt(end - 1))) end -= 1;
+  return line.slice(signs.length, end);
 }
 
 /** The text of a heading: links by their label, no signs. */
