@@ -24,12 +24,13 @@ function blockLine(text: string, id: string): number {
 }
 
 function headingLine(text: string, heading: string): number {
+  const wanted = letters(heading);
   let fence: string | null = null;
   return text.split('\n').findIndex((line) => {
     const mark = /^ {0,3}(```|~~~)/.exec(line)?.[1] ?? null;
     if (mark !== null && (fence === null || fence === mark)) fence = fence === null ? mark : null;
-    const title = fence === null ? /^ {0,3}#{1,6}\s+(.*)$/.exec(line)?.[1] : undefined;
-    return title !== undefined && letters(title) === letters(heading);
+    const title = fence === null ? /^ {0,3}#{1,6}\s+(.*)$/s.exec(line)?.[1] : undefined;
+    return title !== undefined && letters(title) === wanted;
   });
 }
 

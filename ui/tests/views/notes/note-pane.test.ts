@@ -88,6 +88,13 @@ describe('the place that a link names', () => {
   ])('%s', (target, line) => {
     expect(lineOfTarget(text, target)).toBe(line);
   });
+
+  it('is found soon below a heading of very many blanks that is no line for every program', () => {
+    const below = `# ${' '.repeat(50_000)}x\u2028y\n# Plan`;
+    const begun = performance.now();
+    expect(lineOfTarget(below, 'Note#Plan')).toBe(2);
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
 });
 
 describe('the line of a link', () => {
