@@ -68,6 +68,67 @@ async fn undone_lines_have_no_owner_and_redone_ones_belong_to_the_assistant() {
     running.quit().await;
 }
 
+/// So many lines, of which every second one is written by hand.
+fn mixed_lines(count: usize) -> String {
+    let by = |at: usize| if at.is_multiple_of(2) { "line" } else { "mine" };
+    (0..count).map(|at| format!("{} {at}\n", by(at))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_runs_tell_the_beginning_of_a_long_message_and_too_many_tell_nothing() {
+    let all = |count: usize| (0..count).map(|at| format!("line {at}\n")).collect::<String>();
+    let write = |path: &str, count: usize| {
+        Reply::calls(vec![("write_file", json!({ "path": path, "content": all(count) }))])
+    };
+    let model = ScriptedModel::start(vec![
+        write("Most.md", 2_000),
+        Reply::text("Made."),
+        write("More.md", 2_002),
+        Reply::text("Made."),
+    ])
+    .await;
+    let home = home_with_key(&[]);
+    let running = home.open(settings_with_model(&model)).await;
+    let first = "list ".repeat(100);
+    let long = format!("{first}\n{}", "words ".repeat(2_000));
+    let conversation = running.send_and_wait(None, &long).await;
+    running.send_and_wait(Some(&conversation), "And another").await;
+    assert_eq!(attributed_lines(&running, "Most.md").await.len(), 1);
+    assert_eq!(attributed_lines(&running, "More.md").await, [(1, 2_002, "And another".to_owned())]);
+
+    home.notes.write("Most.md", mixed_lines(2_000));
+    home.notes.write("More.md", mixed_lines(2_002));
+    let told = attributed_lines(&running, "Most.md").await;
+    assert_eq!(told.len(), 1_000);
+    let beginning = format!("{}…", first.get(..200).expect("it is longer"));
+    for (number, lines) in (0..).step_by(2).zip(&told) {
+        assert_eq!(lines, &(number + 1, number + 1, beginning.clone()));
+    }
+    assert_eq!(attributed_lines(&running, "More.md").await, [], "they are 1,001");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_of_two_messages_tell_each_its_own() {
+    let append = |line: &str| json!({ "path": "A.md", "content": line });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("append_file", append("- one"))]),
+        Reply::text("Added."),
+        Reply::calls(vec![("append_file", append("- two"))]),
+        Reply::text("Added."),
+    ])
+    .await;
+    let home = home_with_key(&[("A.md", "- none\n")]);
+    let running = home.open(settings_with_model(&model)).await;
+    let conversation = running.send_and_wait(None, "Add one").await;
+    running.send_and_wait(Some(&conversation), "Add two").await;
+    assert_eq!(
+        attributed_lines(&running, "A.md").await,
+        [(2, 2, "Add one".to_owned()), (3, 3, "Add two".to_owned())]
+    );
+    running.quit().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_note_that_was_made_and_moved_is_whole_and_one_that_was_renamed_by_hand_has_no_marks() {
     let create = json!({ "path": "Plan.md", "content": "# Plan\n\nOne.\n" });

@@ -352,7 +352,8 @@ changeSet: ChangeSetId,
  */
 conversation: ConversationId | null, 
 /**
- * The user's message that led to it; empty where it is not kept.
+ * The first line of the user's message that led to it, cut to 200 characters; empty where it is
+ * not kept.
  */
 request: string, 
 /**
@@ -1511,7 +1512,7 @@ export type NoteAttribution = {
  */
 text: string, 
 /**
- * From top to bottom; none where it is not known.
+ * From top to bottom; none where it is not known, and none where it would be more than 1,000.
  */
 marks: Array<AssistantLines>, };
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::changes::history::{AppliedBy, AssistantLines, NoteAttribution};
-use protocol::{ChangeKind, ChangeSetId, Effect, NotePath, Timestamp, UserError};
+use protocol::{ChangeKind, ChangeSetId, Effect, NotePath, Timestamp, TurnId, UserError};
 use store::Store;
 
 use crate::App;
@@ -16,6 +16,10 @@ use crate::support::blocking::run_blocking;
 const MAX_CHANGES: usize = 200;
 /// A note that is longer, in bytes, has none at all.
 const MAX_NOTE_BYTES: usize = 1 << 20;
+/// Nor has one with more runs of lines: each is a button in the window.
+const MAX_RUNS: usize = 1_000;
+/// The number of characters of a message that are told with each of its runs.
+const MAX_REQUEST_CHARS: usize = 200;
 
 impl App {
     /// The lines of a note that the assistant wrote and nobody changed since, as far as that is known:
@@ -56,10 +60,24 @@ async fn blame_note(
             }
         };
     }
-    let mut marks = Vec::new();
-    for (first, behind, whose) in blame.runs() {
+    let runs = blame.runs();
+    if runs.len() > MAX_RUNS {
+        return Ok(Vec::new());
+    }
+    // A message may be long and have led to all of them.
+    let mut requests: HashMap<&TurnId, String> = HashMap::new();
+    let mut marks = Vec::with_capacity(runs.len());
+    for (first, behind, whose) in runs {
         let Some(effect) = history.get(whose) else { continue };
-        marks.push(lines_of_effect(store, first, behind, effect).await?);
+        let request = match requests.get(&effect.turn) {
+            Some(known) => known.clone(),
+            None => {
+                let told = request_line(&store.request_text(&effect.turn).await?);
+                requests.insert(&effect.turn, told.clone());
+                told
+            }
+        };
+        marks.push(lines_of_effect(first, behind, effect, request));
     }
     Ok(marks)
 }
@@ -115,21 +133,30 @@ async fn blame_step(
     .await
 }
 
-async fn lines_of_effect(
-    store: &Store,
+fn lines_of_effect(
     first: usize,
     behind: usize,
     effect: &Effect,
-) -> Result<AssistantLines, UserError> {
+    request: String,
+) -> AssistantLines {
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-    Ok(AssistantLines {
+    AssistantLines {
         first: line(first + 1),
         last: line(behind),
         change_set: effect.change_set.clone(),
         conversation: effect.conversation.clone(),
-        request: store.request_text(&effect.turn).await?,
+        request,
         at: effect.at.unwrap_or(Timestamp(0)),
-    })
+    }
+}
+
+/// The first line of a message, cut where it is long.
+fn request_line(message: &str) -> String {
+    let line = message.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(MAX_REQUEST_CHARS) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
 }
 
 /// Where the history continues behind a change of the user's own that restored an earlier state: at
@@ -156,4 +183,23 @@ fn resume_index(
 fn path_before_move(path: &NotePath, from: &NotePath, to: &NotePath) -> Option<NotePath> {
     let inside = path.as_str().strip_prefix(to.as_str())?.strip_prefix('/')?;
     NotePath::parse(&format!("{from}/{inside}")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &str, expected: &str) {
+        assert_eq!(request_line(message), expected, "{} bytes", message.len());
+    }
+
+    #[test]
+    fn a_message_is_told_by_its_first_line_and_no_more_than_200_characters() {
+        check("", "");
+        check("Tick every second task", "Tick every second task");
+        check("\n\nPlan\r\n\r\nAttached file: a.txt", "Plan");
+        check(&"ä".repeat(200), &"ä".repeat(200));
+        check(&"ä".repeat(201), &format!("{}…", "ä".repeat(200)));
+    }
 }

@@ -269,7 +269,8 @@ pub struct AssistantLines {
     pub change_set: ChangeSetId,
     /// The conversation that led to it, if it is still known.
     pub conversation: Option<ConversationId>,
-    /// The user's message that led to it; empty where it is not kept.
+    /// The first line of the user's message that led to it, cut to 200 characters; empty where it is
+    /// not kept.
     pub request: String,
     /// The time of the change; 0 where the first version stored none.
     pub at: Timestamp,
@@ -280,6 +281,6 @@ pub struct AssistantLines {
 pub struct NoteAttribution {
     /// The text that the lines are of.
     pub text: String,
-    /// From top to bottom; none where it is not known.
+    /// From top to bottom; none where it is not known, and none where it would be more than 1,000.
     pub marks: Vec<AssistantLines>,
 }
