@@ -45,6 +45,32 @@ describe('the sentences of the application', () => {
     );
   });
 
+  it.each([
+    ['Put Question into the trash.', 'Question in den Papierkorb gelegt.'],
+    ['Opened Read.', 'Read geöffnet.'],
+    ['Created Token.', 'Token angelegt.'],
+    ['Moved Turn to Created.', 'Turn nach Created verschoben.'],
+    ['Added 1 line to Move.', '1 Zeile zu Move hinzugefügt.'],
+    ['Replaced “a” with “b” in Question.', '„a“ in Question durch „b“ ersetzt.'],
+    ['The change to Question needs your review.', 'Die Änderung an Question ist zu prüfen.'],
+    ['Links of Question:\n\n- [[Turn]] (backlink)', 'Links von Question:\n\n- [[Turn]] (Backlink)'],
+    [
+      'Question has no links, and no note links to it.',
+      'Question hat keine Links, und keine Notiz verlinkt darauf.',
+    ],
+    [
+      'There is no note “Question”. To begin it, type `new Question: read`.',
+      'Eine Notiz „Question“ gibt es nicht. Um sie zu beginnen, schreibe `new Question: read`.',
+    ],
+  ])('leaves the names of notes in %j as they are', (english, said) => {
+    expect(phrasebook(german)(english)).toBe(said);
+  });
+
+  it('has German words for what these notes are called', () => {
+    const words = ['question', 'read', 'token', 'turn', 'created', 'move'];
+    expect(words.filter((word) => !Object.hasOwn(german, word))).toEqual([]);
+  });
+
   it('has the same holes in German', () => {
     const uneven = Object.entries(german).filter(
       ([from, to]) =>

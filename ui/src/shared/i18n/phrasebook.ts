@@ -26,8 +26,8 @@ const mostEnds = 8;
 /** A template that begins with it stands behind another sentence, for which it gets a hole of this name. */
 const behind = /^\s/;
 const before = 'before';
-/** The hole for what somebody wrote; like what stands in quotes, it is never translated. */
-const written = 'text';
+/** The holes for what somebody wrote and for names of notes; like what stands in quotes, they are never translated. */
+const written = new Set(['text', 'note', 'place', 'inbox', 'title']);
 
 /**
  * Sentences of one language in another. `templates` has holes such as `{path}`, which its translation has as
@@ -152,7 +152,7 @@ function fill(
   say: (text: string) => string,
 ): string {
   const isQuoted = (hole: string): boolean =>
-    hole === written || /[`“]$/.test(from.parts[from.holes.indexOf(hole)] ?? '');
+    written.has(hole) || /[`“]$/.test(from.parts[from.holes.indexOf(hole)] ?? '');
   return to.parts
     .map((part, index) => {
       const hole = to.holes[index];

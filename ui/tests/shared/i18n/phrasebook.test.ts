@@ -21,6 +21,8 @@ const say = phrasebook({
   '{sentence}: {inner}': '{sentence}: {inner}',
   '{error} does not answer {path}': '{path}: keine Antwort, {error}',
   '{0} was left: {why}{more}': '{0} blieb: {why}{more}',
+  'Moved {note} to {place}.': '{note} nach {place} verschoben.',
+  'Took {0}.': '{0} genommen.',
   ' ({0} more wait.)': ' ({0} weitere warten.)',
 });
 
@@ -53,6 +55,12 @@ describe('the phrasebook', () => {
       'There is no note `read`. Did you mean `a folder`?',
       'Eine Notiz `read` gibt es nicht. Meinst du `a folder`?',
     );
+  });
+
+  it('leaves names of notes alone, and nothing else that stands without quotes', () => {
+    check('Moved Read to a folder.', 'Read nach a folder verschoben.');
+    check('Moved Cannot read to x.', 'Cannot read nach x verschoben.');
+    check('Took a folder.', 'ein Ordner genommen.');
   });
 
   it('finds a text that became a sentence: a capital letter, a full stop', () => {

@@ -33,7 +33,8 @@ pub(in crate::commands) fn shown_reply(done: &CompletedCall<'_>) -> Option<NextS
         return None;
     }
     if let Some(path) = show_note::parse_result(done.output) {
-        return Some(NextStep::Say(format!("Opened {}.", title(path))));
+        let note = title(path);
+        return Some(NextStep::Say(format!("Opened {note}.")));
     }
     numbered_page::parse(done.output).map(|note| note_text(&note))
 }
@@ -77,9 +78,10 @@ fn without_properties<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
 
 /// The sentence after a change: that it is done, or pending.
 pub(in crate::commands) fn change_reply(output: &str, path: &str, done: &str) -> NextStep {
+    let note = title(path);
     NextStep::Say(match plan_outcome::parse(output) {
         PlanOutcome::Applied => done.to_owned(),
-        PlanOutcome::Pending => format!("The change to {} needs your review.", title(path)),
+        PlanOutcome::Pending => format!("The change to {note} needs your review."),
     })
 }
 

@@ -27,7 +27,8 @@ impl TypedCommand for DeleteCommand {
             None => NextStep::call("delete_file", json!({ "path": self.note })),
             Some(done) if done.is_error => replies::failure_reply(done.output, &self.note),
             Some(done) => {
-                let sentence = format!("Put {} into the trash.", replies::title(&self.note));
+                let note = replies::title(&self.note);
+                let sentence = format!("Put {note} into the trash.");
                 replies::change_reply(done.output, &self.note, &sentence)
             }
         }

@@ -35,10 +35,7 @@ impl TypedCommand for NewCommand {
         if done.is_error {
             return NextStep::Say(replies::first_line(done.output).to_owned());
         }
-        replies::change_reply(
-            done.output,
-            &self.note,
-            &format!("Created {}.", replies::title(&self.note)),
-        )
+        let note = replies::title(&self.note);
+        replies::change_reply(done.output, &self.note, &format!("Created {note}."))
     }
 }
