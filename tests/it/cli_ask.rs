@@ -1,6 +1,7 @@
 //! One question from the command line: streamed, and written only when told to.
 
 mod full_disk;
+mod json_output;
 mod limits;
 mod local_model;
 mod model_wait;

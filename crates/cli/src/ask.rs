@@ -2,6 +2,7 @@
 
 mod json;
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use protocol::chat::conversation::ChatItem;
 use protocol::event::ModelWait;
 use protocol::{AppEvent, NotePath, Passage, ToolEvent, UserError};
 
-use crate::terminal::{eprint_line, write};
+use crate::terminal::{eprint_line, write, write_json};
 
 /// How the process ends when the question reached a limit: of its steps, or of spending.
 const EXIT_AT_LIMIT: u8 = 4;
@@ -136,11 +137,24 @@ async fn run_json(data: DataDir, arguments: AskArgs) -> Result<ExitCode, UserErr
     let written = if arguments.write { ChangeOutput::Yes } else { ChangeOutput::No };
     let asked = app::ask_once(data, question, Box::new(|_| true)).await?;
     report_unsent_note(&asked);
-    write(&format!("{}\n", json::output(&input, &asked, written)));
+    write_json(&json::output(&input, &asked, written))
+        .map_err(|error| output_error(&error, &asked))?;
     Ok(match asked.error {
         _ if asked.at_limit => ExitCode::from(EXIT_AT_LIMIT),
         Some(_) => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
+    })
+}
+
+/// The answer is lost with its output; changes that were made are not.
+fn output_error(error: &io::Error, asked: &OneShotAnswer) -> UserError {
+    UserError::other(if asked.written.is_empty() {
+        format!("Couldn’t write the answer: {error}. Write it to another place, and ask again.")
+    } else {
+        format!(
+            "The changes are made, but the answer couldn’t be written: {error}. Open the vault in \
+             Vaultmate to see them."
+        )
     })
 }
 

@@ -1,16 +1,28 @@
 //! Writes to the terminal.
 //!
-//! A closed pipe (`| head`) is no reason to stop the work that is under way, so nothing here fails.
-//! Text comes from notes, models and hubs: control characters are shown as symbols, so that none of
-//! it can control the terminal.
+//! A closed pipe (`| head`) is no reason to stop the work that is under way, so nothing here fails but
+//! JSON that a full disk does not take. Text comes from notes, models and hubs: control characters are
+//! shown as symbols, and escaped in JSON, so that none of it can control the terminal.
 
-use std::fmt::Display;
-use std::io::Write as _;
+use std::fmt::{Display, Write as _};
+use std::io::{self, ErrorKind, Write as _};
+
+use serde_json::Value;
 
 /// Writes `text` to stdout, at once.
 pub(crate) fn write(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(sanitize(text).as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes JSON as one line to stdout. Whoever parses it gets the value as it is. A closed pipe is no error.
+pub(crate) fn write_json(value: &Value) -> io::Result<()> {
+    let line = format!("{}\n", escape_controls(&value.to_string()));
+    let mut out = io::stdout().lock();
+    match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Writes a line to stdout.
@@ -34,6 +46,19 @@ fn sanitize(text: &str) -> String {
     lines.collect()
 }
 
+/// JSON with the control characters that it may hold as they are as escapes. They stand in strings only.
+fn escape_controls(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
 fn sanitize_char(c: char) -> char {
     if c.is_control() && c != '\t' { control_symbol(c) } else { c }
 }
@@ -48,7 +73,22 @@ fn control_symbol(control: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::sanitize;
+    use serde_json::{Value, json};
+
+    use super::{escape_controls, sanitize};
+
+    #[test]
+    fn json_holds_no_control_character_and_means_the_same() {
+        let all: String = (0..=0xa0).filter_map(char::from_u32).collect();
+        let value = json!({ "text": all, "\u{9b}31m": ["\u{7f}", "\\\u{85}", "ä ✓ \u{1f600}"] });
+        let line = escape_controls(&value.to_string());
+        assert!(!line.contains(char::is_control), "{line:?}");
+        assert!(line.contains(r"\u007f\u0080"), "{line}");
+        assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON"), value);
+        // The control: shown as symbols it would be another value.
+        let shown = sanitize(&value.to_string());
+        assert_ne!(serde_json::from_str::<Value>(&shown).expect("JSON"), value);
+    }
 
     #[test]
     fn a_note_cannot_command_the_terminal() {
