@@ -12,6 +12,7 @@ use protocol::UserError;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use crate::stop_signal::StopSignal;
 use crate::terminal::{eprint_line, print_line};
 
 /// How the process ends when no client has taken the message.
@@ -87,6 +88,7 @@ pub(crate) async fn run(arguments: HubArgs) -> Result<ExitCode, UserError> {
 }
 
 async fn run_hub(endpoint: &HubEndpointArgs) -> Result<ExitCode, UserError> {
+    let mut stop = StopSignal::listen()?;
     let hub = LocalHub::bind(endpoint.address(), endpoint.token()?).await.map_err(|error| {
         UserError::other(format!(
             "The hub can’t listen on {}: {error}. Choose another port with --port.",
@@ -101,7 +103,7 @@ async fn run_hub(endpoint: &HubEndpointArgs) -> Result<ExitCode, UserError> {
     tokio::select! {
         () = &mut running => return Ok(ExitCode::SUCCESS),
         () = print_hub_events(&mut seen) => {}
-        _ = tokio::signal::ctrl_c() => {}
+        () = stop.received() => {}
     }
     // Its clients are told that it goes.
     cancel.cancel();

@@ -5,6 +5,7 @@ mod ask;
 mod export;
 mod hub;
 mod serve;
+mod stop_signal;
 mod terminal;
 
 use std::process::ExitCode;

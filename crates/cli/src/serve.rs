@@ -12,8 +12,8 @@ use protocol::{
     AppEvent, Conversation, ConversationId, ErrorCode, HubState, HubStatus, NumberedEvent,
     UserError,
 };
-use tokio::signal::unix::{SignalKind, signal};
 
+use crate::stop_signal::StopSignal;
 use crate::terminal::eprint_line;
 
 /// Arguments of `serve`.
@@ -32,8 +32,7 @@ pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode,
             "No vault given, and none was opened before. Pass --vault DIR.",
         )
     })?;
-    let mut terminate = signal(SignalKind::terminate())
-        .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
+    let mut stop = StopSignal::listen()?;
     let app = App::serve(data);
     let told = Mutex::new(PrintedLines::new(QuestionDetail::for_stderr()));
     let snapshot = app
@@ -50,10 +49,7 @@ pub(crate) async fn run(data: DataDir, arguments: ServeArgs) -> Result<ExitCode,
     if !app.is_hub_enabled() {
         eprint_line("The hub is off. Turn it on in Settings, or set VAULTMATE_HUB_URL.");
     }
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
+    stop.received().await;
     let left = app.shutdown().await;
     if left > 0 {
         eprint_line(format_args!(

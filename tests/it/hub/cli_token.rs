@@ -1,15 +1,18 @@
 //! The token of `vaultmate-cli hub` and `hub send`: from a file or from the environment, and in no output.
+//! The end of a hub, which its clients hear.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
+use futures_util::StreamExt as _;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio_tungstenite::connect_async;
-use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 use crate::harness::raw_hub::RawHub;
 use crate::harness::test_app::{CliOutput, TEST_TIMEOUT, TestHome, run_command};
@@ -173,4 +176,29 @@ async fn hub_takes_only_clients_with_the_token_of_the_file_or_the_environment() 
     let (mut hub, url) = start_hub(&home, TokenSource::Nowhere).await;
     assert!(takes(&url, None).await, "the control: a hub without a token takes everybody");
     hub.kill().await.expect("it ends");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hub_closes_its_connections_when_it_is_interrupted_or_terminated() {
+    let home = TestHome::new(&[]);
+    for signal in [Signal::INT, Signal::TERM] {
+        let (mut hub, url) = start_hub(&home, TokenSource::Nowhere).await;
+        let (mut client, _) = connect_async(url.as_str()).await.expect("it takes everybody");
+        let id = i32::try_from(hub.id().expect("it runs")).expect("an id");
+        kill_process(Pid::from_raw(id).expect("an id"), signal).expect("it runs");
+        let closing = async {
+            loop {
+                match client.next().await {
+                    Some(Ok(Message::Close(frame))) => break frame,
+                    Some(Ok(_)) => {}
+                    end => panic!("{signal:?}: {end:?}"),
+                }
+            }
+        };
+        let frame = tokio::time::timeout(TEST_TIMEOUT, closing).await.expect("it says so");
+        assert_eq!(frame.map(|frame| u16::from(frame.code)), Some(1001), "{signal:?}");
+        drop(client);
+        let ended = tokio::time::timeout(TEST_TIMEOUT, hub.wait()).await;
+        assert_eq!(ended.expect("it ends").expect("it ran").code(), Some(0), "{signal:?}");
+    }
 }
