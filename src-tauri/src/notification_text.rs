@@ -3,6 +3,7 @@
 use app::{AppNotification, NotificationKind, TrayState, TrayStatus};
 use desktop::{DesktopNotification, TrayBadge, TrayContent, TrayMenuEntry};
 use protocol::HubState;
+use protocol::time::Weekday;
 
 use crate::i18n::Translations;
 
@@ -40,27 +41,26 @@ pub(crate) fn notification_card(
             .as_ref()
             .map_or_else(|| APPLICATION_KEY.to_owned(), ToString::to_string),
         summary: words.text(summary),
-        body: notice
-            .name
-            .as_deref()
-            .map_or_else(|| words.text("desk_look"), |title| title_text(title, words)),
+        body: match (notice.inbox_day, &notice.name) {
+            (Some(day), _) => words.text(inbox_title_key(day)),
+            (None, Some(title)) => title.clone(),
+            (None, None) => words.text("desk_look"),
+        },
         open_label: words.text("desk_open"),
     }
 }
 
-/// The title of a conversation. That of a day of the hub is stored with its weekday, in English.
-fn title_text(title: &str, words: Translations) -> String {
-    let key = match title.strip_prefix("Inbox, ") {
-        Some("Monday") => "inbox_monday",
-        Some("Tuesday") => "inbox_tuesday",
-        Some("Wednesday") => "inbox_wednesday",
-        Some("Thursday") => "inbox_thursday",
-        Some("Friday") => "inbox_friday",
-        Some("Saturday") => "inbox_saturday",
-        Some("Sunday") => "inbox_sunday",
-        _ => return title.to_owned(),
-    };
-    words.text(key)
+/// The key of the title of a day of the hub.
+const fn inbox_title_key(day: Weekday) -> &'static str {
+    match day {
+        Weekday::Monday => "inbox_monday",
+        Weekday::Tuesday => "inbox_tuesday",
+        Weekday::Wednesday => "inbox_wednesday",
+        Weekday::Thursday => "inbox_thursday",
+        Weekday::Friday => "inbox_friday",
+        Weekday::Saturday => "inbox_saturday",
+        Weekday::Sunday => "inbox_sunday",
+    }
 }
 
 /// The content of the tray, in the current language; `None` while the hub is off.
@@ -151,18 +151,20 @@ mod tests {
 
     #[test]
     fn the_title_of_a_day_of_the_hub_is_in_the_language_of_the_user() {
-        let body = |title: &str, language| {
+        let body = |title: &str, inbox_day, language| {
             let notice = AppNotification {
                 happened: NotificationKind::Held,
                 conversation: None,
                 name: Some(title.to_owned()),
+                inbox_day,
             };
             notification_card(&notice, Translations::for_language(language)).body
         };
-        assert_eq!(body("Inbox, Saturday", Language::De), "Eingang, Samstag");
-        assert_eq!(body("Inbox, Saturday", Language::En), "Inbox, Saturday");
-        for title in ["Inbox, Christmas", "Saturday", "Boiler"] {
-            assert_eq!(body(title, Language::De), title);
+        let saturday = Some(Weekday::Saturday);
+        assert_eq!(body("Inbox, Saturday", saturday, Language::De), "Eingang, Samstag");
+        assert_eq!(body("Inbox, Saturday", saturday, Language::En), "Inbox, Saturday");
+        for title in ["Inbox, Saturday", "Boiler"] {
+            assert_eq!(body(title, None, Language::De), title, "the user worded it");
         }
     }
 
@@ -179,10 +181,9 @@ mod tests {
             NotificationKind::WentWrong,
             NotificationKind::HubRefused,
         ] {
-            let card = notification_card(
-                &AppNotification { happened, conversation: None, name: None },
-                words,
-            );
+            let notice =
+                AppNotification { happened, conversation: None, name: None, inbox_day: None };
+            let card = notification_card(&notice, words);
             for text in [&card.summary, &card.body, &card.open_label] {
                 assert!(is_said(text), "{text}");
             }

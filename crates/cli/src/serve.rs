@@ -173,6 +173,7 @@ mod tests {
             id: id.into(),
             title: "Milk".to_owned(),
             titled_by_model: false,
+            inbox_day: None,
             summary: None,
             state: ConversationState::Active,
             from_hub: true,

@@ -627,6 +627,10 @@ title: string,
  */
 titledByModel: boolean, 
 /**
+ * The day whose hub messages it holds, if its title is the application's own: the reader's language words that title.
+ */
+inboxDay: Weekday | null, 
+/**
  * Its summary, in a few sentences of a model; one that goes on may have none yet.
  */
 summary: string | null, 
@@ -696,6 +700,10 @@ conversation: ConversationId,
  * Its name.
  */
 title: string, 
+/**
+ * The day that words its name, as in [`Conversation`].
+ */
+inboxDay: Weekday | null, 
 /**
  * Where it lies.
  */
@@ -2663,6 +2671,11 @@ indexing: IndexProgress | null,
  * Rises when notes changed: what was looked up before may stand differently.
  */
 revision: number, };
+
+/**
+ * One of the seven days, for a title that each language words itself.
+ */
+export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
 
 /**
  * The IPC calls of the window. Each may be refused with a `UserError`, thrown as it is.

@@ -421,12 +421,12 @@ export class AppState {
 /** A conversation with its title as plain text: it may come from a message or a model, in Markdown. That of a day of
  * the hub follows the language. */
 function titled(row: Conversation): Conversation {
-  const title = plainText(row.title);
-  if (!row.fromHub) return { ...row, title };
+  const { inboxDay } = row;
+  if (!inboxDay) return { ...row, title: plainText(row.title) };
   return {
     ...row,
     get title(): string {
-      return inboxTitle(title);
+      return inboxTitle(inboxDay);
     },
   };
 }

@@ -112,6 +112,7 @@ function marked(
   return {
     conversation: row.id,
     title: row.title,
+    inboxDay: row.inboxDay,
     archiveState: row.archived ? 'archived' : 'open',
     by,
     place,

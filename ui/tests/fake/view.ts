@@ -37,6 +37,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
       id,
       title,
       titledByModel: false,
+      inboxDay: null,
       state: 'active',
       fromHub: false,
       archived: false,

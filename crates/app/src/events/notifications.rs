@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use protocol::chat::conversation::ChatItem;
 use protocol::settings::Language;
+use protocol::time::Weekday;
 use protocol::{AppEvent, Conversation, ConversationId, HubState, Settings, TurnStatus};
 
 use crate::support::redact::redact;
@@ -59,6 +60,8 @@ pub struct AppNotification {
     /// The conversation's title, where it may be shown on a screen that anyone sees. Keys are
     /// masked in it. Never text of a model or of a note.
     pub name: Option<String>,
+    /// The day that words that title, if it is the one of a day of the hub.
+    pub inbox_day: Option<Weekday>,
 }
 
 /// How the application stands as a whole.
@@ -295,11 +298,15 @@ impl NotificationRules {
         match happened {
             Some(NotificationKind::Done) if focus.focused => Vec::new(),
             Some(_) if in_sight => Vec::new(),
-            Some(happened) => vec![NotificationChange::News(AppNotification {
-                happened,
-                conversation: Some(row.id.clone()),
-                name: self.shown_title(row),
-            })],
+            Some(happened) => {
+                let name = self.shown_title(row);
+                vec![NotificationChange::News(AppNotification {
+                    happened,
+                    conversation: Some(row.id.clone()),
+                    inbox_day: row.inbox_day.filter(|_| name.is_some()),
+                    name,
+                })]
+            }
             None if over => vec![NotificationChange::Over(row.id.clone())],
             None => Vec::new(),
         }
@@ -323,7 +330,12 @@ fn unless_focused(
     if !is_new || focus.focused {
         return Vec::new();
     }
-    vec![NotificationChange::News(AppNotification { happened, conversation: None, name: None })]
+    vec![NotificationChange::News(AppNotification {
+        happened,
+        conversation: None,
+        name: None,
+        inbox_day: None,
+    })]
 }
 
 #[cfg(test)]

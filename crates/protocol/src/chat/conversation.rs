@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::hub::approval::PendingApproval;
+use crate::time::Weekday;
 use crate::{
     CallId, ConversationId, MessageId, Origin, Question, Review, Timestamp, ToolEvent, TurnId,
     TurnStatus, UserError,
@@ -29,6 +30,8 @@ pub struct Conversation {
     pub title: String,
     /// Whether a model worded the title: it may say what a note says.
     pub titled_by_model: bool,
+    /// The day whose hub messages it holds, if its title is the application's own: the reader's language words that title.
+    pub inbox_day: Option<Weekday>,
     /// Its summary, in a few sentences of a model; one that goes on may have none yet.
     pub summary: Option<String>,
     /// Whether it goes on.

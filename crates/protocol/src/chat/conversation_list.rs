@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::time::Weekday;
 use crate::{CallId, Conversation, ConversationId, MessageId, Timestamp, TurnId};
 
 /// Where a conversation lies.
@@ -90,6 +91,8 @@ pub struct ConversationHit {
     pub conversation: ConversationId,
     /// Its name.
     pub title: String,
+    /// The day that words its name, as in [`Conversation`].
+    pub inbox_day: Option<Weekday>,
     /// Where it lies.
     pub archive_state: ArchiveState,
     /// The author of the text.

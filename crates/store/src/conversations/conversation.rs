@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::chat::conversation_list::{ArchiveState, ConversationPage};
+use protocol::time::Weekday;
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -130,13 +131,26 @@ async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<
     Ok(())
 }
 
-/// The columns that [`from_row`] reads.
+/// The weekday of the hub messages of a conversation `c` as SQLite numbers it, while nobody else named it; else null.
+macro_rules! inbox_day {
+    () => {
+        "iif(c.named_by = 'words', CAST(strftime('%w', substr(c.hub_day, 1, 10)) AS INTEGER), NULL)"
+    };
+}
+pub(crate) use inbox_day;
+
 /// The columns of the view `listed` that [`from_row`] reads.
 macro_rules! columns {
     () => {
-        "id, title, summary, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
-         interrupted, held, working,
-         (SELECT c.named_by = 'model' FROM conversation c WHERE c.id = listed.id) AS titled_by_model"
+        concat!(
+            "id, title, summary, state, from_hub, archived, updated_at, waiting_question,
+             waiting_notes, interrupted, held, working,
+             (SELECT c.named_by = 'model' FROM conversation c WHERE c.id = listed.id)
+                 AS titled_by_model,
+             (SELECT ",
+            $crate::conversations::conversation::inbox_day!(),
+            " FROM conversation c WHERE c.id = listed.id) AS inbox_day"
+        )
     };
 }
 pub(crate) use columns;
@@ -281,6 +295,7 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
         id: row.text("id")?,
         title: row.text("title")?,
         titled_by_model: row.try_get("titled_by_model")?,
+        inbox_day: inbox_day_from_row(row)?,
         summary: row.try_get("summary")?,
         state: row.enum_value("state")?,
         from_hub: row.try_get("from_hub")?,
@@ -292,6 +307,12 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
         interrupted: row.try_get("interrupted")?,
         working: row.try_get("working")?,
     })
+}
+
+/// The weekday in the column `inbox_day`.
+pub(crate) fn inbox_day_from_row(row: &SqliteRow) -> Result<Option<Weekday>, sqlx::Error> {
+    let number: Option<i64> = row.try_get("inbox_day")?;
+    Ok(number.and_then(Weekday::from_number))
 }
 
 pub(crate) fn require_found(rows: u64, id: &ConversationId) -> Result<(), Failure> {

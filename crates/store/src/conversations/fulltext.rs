@@ -129,8 +129,12 @@ async fn search_passages(
 /// The columns of a hit, but for its text.
 macro_rules! hit_columns {
     () => {
-        "SELECT p.number, p.conversation, c.title, c.archived, p.kind, p.message, p.turn, p.call,
-             p.at, q.id AS question "
+        concat!(
+            "SELECT p.number, p.conversation, c.title, c.archived, p.kind, p.message, p.turn,
+                 p.call, p.at, q.id AS question, ",
+            conversation::inbox_day!(),
+            " AS inbox_day "
+        )
     };
 }
 
@@ -209,6 +213,7 @@ fn hit_from_row(row: &SqliteRow, words: &str) -> Result<ConversationHit, sqlx::E
     Ok(ConversationHit {
         conversation: row.text("conversation")?,
         title: row.try_get("title")?,
+        inbox_day: conversation::inbox_day_from_row(row)?,
         archive_state: if archived { ArchiveState::Archived } else { ArchiveState::Open },
         by: row.enum_value("kind")?,
         place: location_from_row(row)?,
@@ -262,7 +267,9 @@ macro_rules! ended_columns {
             branch::is_shown!("l.id", "p.turn"),
             " ORDER BY p.number LIMIT 1),
              ''
-         ) AS words, c.named_by, c.named_by = 'model' AS titled_by_model, c.told_until "
+         ) AS words, c.named_by, c.named_by = 'model' AS titled_by_model, c.told_until, ",
+            conversation::inbox_day!(),
+            " AS inbox_day "
         )
     };
 }

@@ -10,6 +10,7 @@ pub(crate) mod titles;
 use std::collections::BTreeSet;
 
 use protocol::chat::conversation_list::ArchiveState;
+use protocol::time::Weekday;
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use serde_json::json;
 
@@ -79,6 +80,7 @@ async fn a_row_shows_pending_changes_and_running_work() {
         id: conversation_id(),
         title: "Words".into(),
         titled_by_model: false,
+        inbox_day: None,
         summary: None,
         state: ConversationState::Active,
         from_hub: false,
@@ -120,7 +122,10 @@ async fn a_hub_has_one_conversation_a_day() {
     store.create_conversation(&"h".into(), "Inbox", Some(day), Timestamp(1)).await.expect("made");
     assert_eq!(store.hub_conversation(day).await.expect("read"), Some("h".into()));
     let row = store.conversation(&"h".into()).await.expect("read").expect("there");
-    assert!(row.from_hub);
+    assert_eq!((row.from_hub, row.inbox_day), (true, Some(Weekday::Saturday)));
+    store.rename(&"h".into(), "Inbox, Saturday").await.expect("renamed");
+    let row = store.conversation(&"h".into()).await.expect("read").expect("there");
+    assert_eq!(row.inbox_day, None, "the user words this title");
     let second = store.create_conversation(&"i".into(), "Inbox", Some(day), Timestamp(2)).await;
     assert!(second.is_err());
 }

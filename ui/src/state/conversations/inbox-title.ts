@@ -1,17 +1,18 @@
-/** The titles of the hub's conversations: the application stores each with its weekday, in English. */
+/** The titles of the hub's conversations, one for each day. */
+import type { Weekday } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 
-const titles: ReadonlyMap<string, () => string> = new Map([
-  ['Inbox, Monday', () => m.inbox_monday()],
-  ['Inbox, Tuesday', () => m.inbox_tuesday()],
-  ['Inbox, Wednesday', () => m.inbox_wednesday()],
-  ['Inbox, Thursday', () => m.inbox_thursday()],
-  ['Inbox, Friday', () => m.inbox_friday()],
-  ['Inbox, Saturday', () => m.inbox_saturday()],
-  ['Inbox, Sunday', () => m.inbox_sunday()],
-]);
+const titles: Readonly<Record<Weekday, () => string>> = {
+  monday: () => m.inbox_monday(),
+  tuesday: () => m.inbox_tuesday(),
+  wednesday: () => m.inbox_wednesday(),
+  thursday: () => m.inbox_thursday(),
+  friday: () => m.inbox_friday(),
+  saturday: () => m.inbox_saturday(),
+  sunday: () => m.inbox_sunday(),
+};
 
-/** The title in the current language; another one than the application's own stays as it is. */
-export function inboxTitle(title: string): string {
-  return titles.get(title)?.() ?? title;
+/** The title of the conversation of a day, in the current language. */
+export function inboxTitle(day: Weekday): string {
+  return titles[day]();
 }

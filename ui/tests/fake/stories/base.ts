@@ -22,6 +22,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
     id,
     title,
     titledByModel: false,
+    inboxDay: null,
     state: 'active',
     fromHub: false,
     archived: false,
@@ -127,7 +128,11 @@ const others: readonly Conversation[] = [
   row('minutes', 'Minutes of the reading room meeting with the municipality', {
     updatedAt: daysAgo(1),
   }),
-  row('inbox', 'Inbox, Friday', { updatedAt: daysAgo(1), fromHub: true }),
+  row('inbox', 'Inbox, Friday', {
+    updatedAt: daysAgo(1),
+    fromHub: true,
+    inboxDay: 'friday',
+  }),
   row('books', 'Books lent, and to whom', { updatedAt: daysAgo(4) }),
   row('passport', 'Passport renewal: what is missing', { updatedAt: daysAgo(40) }),
 ];

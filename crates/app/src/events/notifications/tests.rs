@@ -15,6 +15,7 @@ fn row() -> Conversation {
         id: id(1),
         title: "Groceries".into(),
         titled_by_model: false,
+        inbox_day: None,
         summary: None,
         state: ConversationState::Active,
         from_hub: false,

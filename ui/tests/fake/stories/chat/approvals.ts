@@ -3,7 +3,11 @@ import type { Story } from '../../story';
 import { answered, daysAgo, healthy, row, view } from '../base';
 
 export function held(): Story {
-  const conversation = row('inbox-today', 'Inbox, Saturday', { fromHub: true, held: 4 });
+  const conversation = row('inbox-today', 'Inbox, Saturday', {
+    fromHub: true,
+    inboxDay: 'saturday',
+    held: 4,
+  });
   const text = 'The ferry leaves at nine, as it says in Trieste, trains.';
   return {
     snapshot: healthy([conversation]),
