@@ -3,27 +3,50 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A sentence for the user, with a code where the window acts on it.
+use user_text::{CatalogText, UserText};
+
+pub mod user_text;
+
+/// A text for the user, with a code where the window acts on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct UserError {
     /// The action that the window may offer.
     pub code: ErrorCode,
-    /// One clear sentence: what failed on what, and what to do.
+    /// What failed on what, and what to do, in English.
     pub message: String,
+    /// The same as an entry of the catalog, for the language of the user; none for an error of an earlier version
+    /// and for one that no catalog has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<CatalogText>,
 }
 
 impl UserError {
     /// An error that the window only shows.
     #[must_use]
-    pub fn other(message: impl Into<String>) -> Self {
-        Self { code: ErrorCode::Other, message: message.into() }
+    pub fn other(text: impl Into<UserText>) -> Self {
+        Self::new(ErrorCode::Other, text)
     }
 
     /// An error with something to offer.
     #[must_use]
-    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    pub fn new(code: ErrorCode, text: impl Into<UserText>) -> Self {
+        let (message, text) = text.into().into_parts();
+        Self { code, message, text }
+    }
+
+    /// The code and the English text alone, for a file or another program.
+    #[must_use]
+    pub fn to_english_json(&self) -> serde_json::Value {
+        serde_json::json!({ "code": self.code, "message": self.message })
+    }
+}
+
+/// The text of an error, as an argument of another one.
+impl From<UserError> for UserText {
+    fn from(UserError { message, text, .. }: UserError) -> Self {
+        Self::from_stored(message, text)
     }
 }
 

@@ -372,6 +372,19 @@ export type AutostartMode = "starts" | "stays_off";
 export type CallId = string;
 
 /**
+ * An entry of the catalog with its arguments.
+ */
+export type CatalogText = { 
+/**
+ * The key of the entry. A stored one may be of an earlier version, and have no entry any more.
+ */
+key: string, 
+/**
+ * What stands in its placeholders, by their names.
+ */
+args: Array<[string, TextArg]>, };
+
+/**
  * The kind of an [`ChangeAction`], in a word.
  */
 export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_folder" | "make_folder" | "trash_folder" | "restore_folder";
@@ -2280,6 +2293,11 @@ monthCents: number,
 paused: boolean, };
 
 /**
+ * What stands in a placeholder of a text.
+ */
+export type TextArg = string | CatalogText;
+
+/**
  * Lines to look for.
  */
 export type TextSearch = { 
@@ -2614,7 +2632,7 @@ note: UndoCandidate, };
 export type Unlocking = "unlocked" | "dismissed" | "unavailable";
 
 /**
- * A sentence for the user, with a code where the window acts on it.
+ * A text for the user, with a code where the window acts on it.
  */
 export type UserError = { 
 /**
@@ -2622,9 +2640,14 @@ export type UserError = {
  */
 code: ErrorCode, 
 /**
- * One clear sentence: what failed on what, and what to do.
+ * What failed on what, and what to do, in English.
  */
-message: string, };
+message: string, 
+/**
+ * The same as an entry of the catalog, for the language of the user; none for an error of an earlier version
+ * and for one that no catalog has.
+ */
+text?: CatalogText, };
 
 /**
  * A vault on this device: a copy of it, and the same vault on another device, has another one.

@@ -227,7 +227,7 @@ pub(super) fn output(input: &AskInput, asked: &OneShotAnswer, written: ChangeOut
         },
         "reactions": reactions,
         "stop_reason": reason,
-        "error": asked.error,
+        "error": asked.error.as_ref().map(UserError::to_english_json),
         "sources": heard,
         "history": history,
     })

@@ -2,7 +2,7 @@
 //!
 //! Verbatim content of providers and context blocks are omitted. Times are RFC 3339 in UTC.
 
-use protocol::{MessagePart, Timestamp};
+use protocol::{MessagePart, Timestamp, UserError};
 use serde_json::{Value, json};
 use store::{ConversationOutline, ExportedTurn};
 
@@ -89,7 +89,7 @@ impl JsonExport {
             "branch": turn.branch,
             "origin": turn.origin,
             "status": turn.status,
-            "error": turn.error,
+            "error": turn.error.as_ref().map(UserError::to_english_json),
             "model": turn.model,
             "messages": messages,
         });
