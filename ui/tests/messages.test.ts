@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import coreDe from '../messages/core.de.json';
+import coreEn from '../messages/core.en.json';
 import de from '../messages/de.json';
 import en from '../messages/en.json';
 
@@ -17,6 +19,19 @@ describe('the catalogue', () => {
 
   it.each(Object.keys(en))('takes the same arguments for %s in both languages', (key) => {
     expect(placeholders(languages.de?.[key])).toEqual(placeholders(languages.en?.[key]));
+  });
+});
+
+/** The English of these is written by `./dev bindings`, from the texts in the crates. */
+describe('the texts of the crates', () => {
+  const [english, german]: Record<string, string>[] = [coreEn, coreDe];
+
+  it('are all in German, and nothing else is', () => {
+    expect(Object.keys(german ?? {})).toEqual(Object.keys(english ?? {}));
+  });
+
+  it.each(Object.keys(coreEn))('take the same arguments for %s in German', (key) => {
+    expect(placeholders(german?.[key])).toEqual(placeholders(english?.[key]));
   });
 });
 

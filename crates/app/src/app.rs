@@ -22,6 +22,7 @@ use crate::settings::config::Config;
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
 use crate::support::task_group::TaskGroup;
+use crate::user_texts;
 use crate::vault_session::{SessionGuard, VaultSession};
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::sample;
@@ -185,7 +186,7 @@ impl App {
     pub async fn open_vault(&self, folder: &Path) -> Result<(), UserError> {
         let mut slot = self.inner.session.write().await;
         if self.inner.tasks.is_cancelled() {
-            return Err(UserError::other("Vaultmate is closing. Start it again."));
+            return Err(UserError::other(user_texts::vaultmate_closing()));
         }
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let named = folder.clone();
@@ -313,15 +314,13 @@ impl App {
 
     pub(crate) async fn session(&self) -> Result<SessionGuard, UserError> {
         let open = self.inner.session.read().await;
-        let open = open.as_ref().ok_or_else(|| {
-            UserError::new(ErrorCode::Vault, "No vault is open. Choose one first.")
-        })?;
+        let open = open
+            .as_ref()
+            .ok_or_else(|| UserError::new(ErrorCode::Vault, user_texts::no_vault_open()))?;
         match &self.scope {
-            VaultScope::One(id) if id.as_ref() != Some(&open.home.id) => Err(UserError::new(
-                ErrorCode::Vault,
-                "Another vault was opened meanwhile, so nothing was done. Look at what is shown now, \
-                 then try again.",
-            )),
+            VaultScope::One(id) if id.as_ref() != Some(&open.home.id) => {
+                Err(UserError::new(ErrorCode::Vault, user_texts::another_vault_opened()))
+            }
             VaultScope::Any | VaultScope::One(_) => Ok(open.guard()),
         }
     }

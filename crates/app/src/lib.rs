@@ -32,6 +32,7 @@ mod notes;
 mod privacy;
 mod settings;
 mod support;
+mod user_texts;
 mod vault_session;
 mod workspace;
 
@@ -48,6 +49,7 @@ pub use events::notifications::{
 };
 pub use hub::token_source::hub_token;
 pub use llm::TimeScale;
+use protocol::error::user_text::CatalogEntry;
 pub use settings::secrets::{
     pass_to_command as give_keys_to, take_from_environment as take_keys_from_environment,
 };
@@ -57,3 +59,8 @@ pub use vault::NoteImage;
 pub use workspace::data_dir::DataDir;
 pub use workspace::single_instance::{RunningInstance, notify_running};
 pub use workspace::vault_registry::adopt;
+
+/// The texts for the user that have an entry of the catalog, of this crate and of those below.
+pub fn catalog_entries() -> impl Iterator<Item = &'static CatalogEntry> {
+    user_texts::TEXTS.iter().chain(llm::USER_TEXTS)
+}

@@ -65,3 +65,4 @@ pub use tool_api::tool::{
 pub use transport::http::Deadlines;
 pub use transport::time_scale::TimeScale;
 pub use turn::spending_limit::SpendingLimit;
+pub use turn::user_texts::TEXTS as USER_TEXTS;

@@ -20,6 +20,7 @@ use crate::changes::review::{self, RowsByNote, change_fingerprint, rows_by_note}
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
+use crate::user_texts;
 
 impl App {
     /// Applies and rejects pending changes. A note that cannot be changed stays pending and is told
@@ -28,14 +29,11 @@ impl App {
         let open = self.session().await?;
         let conversation = open.store.conversation_of_change_set(&request.review).await?;
         let Some(conversation) = conversation else {
-            return Err(UserError::other("These changes have already been reviewed."));
+            return Err(UserError::other(user_texts::changes_already_reviewed()));
         };
         let _alone = open.changes.lock_changes().await?;
         if open.chats.service.is_working(&conversation) {
-            return Err(UserError::other(
-                "The answer isn’t finished, so more changes may follow. Wait for it or stop it, \
-                 then review.",
-            ));
+            return Err(UserError::other(user_texts::review_before_answer_end()));
         }
         let decided = apply_decisions(&open.changes, &conversation, request).await?;
         open.changes.emit(DomainEvent::Decided(conversation));
@@ -62,9 +60,7 @@ pub(crate) async fn apply_decisions(
     let store = &note_changes.store;
     let waiting = store.open_change_set(conversation).await?;
     let Some(set) = waiting.filter(|set| set.id == request.review) else {
-        return Err(UserError::other(
-            "These changes have already been reviewed. Nothing was repeated.",
-        ));
+        return Err(UserError::other(user_texts::review_not_repeated()));
     };
     // The change was applied before, but the decision could not be stored. Applying it twice would
     // find the note stale. `lock_changes` made sure that the ledger knows it.

@@ -14,6 +14,7 @@ use crate::events::domain_event::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
+use crate::user_texts;
 
 impl App {
     /// The repairs on offer for links to `link`, which does not exist; `None` until the index is built.
@@ -60,8 +61,7 @@ impl App {
         let left: Vec<NotePath> =
             left.chain(problems.into_iter().map(|problem| problem.path)).collect();
         if files.is_empty() {
-            let words = "No note that can be changed has this link. Look at the list again.";
-            return Err(UserError::other(words));
+            return Err(UserError::other(user_texts::no_changeable_note_with_link()));
         }
         let replaced =
             files.into_iter().map(|file| Change::replace(file.path, file.before, file.after));
@@ -92,7 +92,7 @@ fn assumed(link: &str) -> Option<NotePath> {
 
 /// The path of the note that a link names.
 fn new_note(vault: &Vault, link: &str) -> Result<NotePath, UserError> {
-    let unfit = || UserError::other(format!("No note can be called “{link}”."));
+    let unfit = || UserError::other(user_texts::note_name_impossible(link));
     let asked = assumed(link).ok_or_else(unfit)?;
     let path: NotePath = vault.new_path(asked.as_str())?.into();
     if is_rules_file(&path) { Err(unfit()) } else { Ok(path) }
@@ -122,12 +122,12 @@ fn creating(vault: &Vault, note: &NotePath) -> Result<ChangeSet, UserError> {
 }
 
 fn replacing(vault: &Vault, link: &str, note: &NotePath) -> Result<LinkRewrite, UserError> {
-    let unfit = || UserError::other(format!("Links to “{link}” can’t be rewritten."));
+    let unfit = || UserError::other(user_texts::links_not_rewritable(link));
     let from = assumed(link).ok_or_else(unfit)?;
     let overlay = ChangeSet::one(Change::create(from.clone(), ""));
     let graph = LinkGraph::from_vault(vault, &overlay)?;
     if !graph.files().contains(note) {
-        return Err(UserError::other(format!("There is no note at `{note}`.")));
+        return Err(UserError::other(user_texts::no_note_at(note.as_str())));
     }
     Ok(graph.after_replacing(&from, note))
 }

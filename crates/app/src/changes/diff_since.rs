@@ -9,6 +9,7 @@ use crate::adapters::notes::VaultNotes;
 use crate::changes::diff::separate_hunks;
 use crate::changes::history::{before_and_after, find_effect};
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 
 impl App {
     /// The changes in a note since a change of it was applied, by any program, wherever the note is
@@ -18,9 +19,7 @@ impl App {
         let changes = &open.changes;
         let found = find_effect(&changes.store, effect).await?;
         if found.purged.is_some() || found.after.is_none() {
-            return Err(UserError::other(
-                "This change is too old to compare: its text is no longer stored.",
-            ));
+            return Err(UserError::other(user_texts::change_too_old_to_compare()));
         }
         let (_, left) = before_and_after(&changes.store, &found).await?;
         let effects = changes.store.effects_since(effect).await?;

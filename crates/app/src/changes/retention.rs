@@ -21,6 +21,7 @@ use crate::changes::history::line_counts;
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::now;
+use crate::user_texts;
 
 /// How long and how much is kept, whichever keeps more, and how often that is looked after.
 #[derive(Debug, Clone, Copy)]
@@ -64,12 +65,7 @@ impl App {
     pub async fn delete_history(&self, age: HistoryAge) -> Result<DeletedHistory, UserError> {
         let open = self.session().await?;
         let deleted = open.tasks.until_cancelled(open.retention.purge_history(age)).await;
-        deleted.unwrap_or_else(|| {
-            Err(UserError::other(
-                "The vault was closed before this finished. Part of the history is deleted. Delete \
-                 history again to remove the rest.",
-            ))
-        })
+        deleted.unwrap_or_else(|| Err(UserError::other(user_texts::history_partly_deleted())))
     }
 }
 
@@ -124,11 +120,7 @@ impl ChangeRetention {
     ) -> (Result<PurgeStats, UserError>, Option<UserError>) {
         let purged = match purge(&self.store, policy, progress, lost).await {
             Ok(gone) => self.store.vacuum().await.map(|()| gone).map_err(|error| {
-                UserError::other(format!(
-                    "The history was deleted, but some data is still in the database file: {} Then \
-                     delete history again.",
-                    UserError::from(error).message
-                ))
+                UserError::other(user_texts::history_in_database_file(UserError::from(error)))
             }),
             Err(error) => Err(error),
         };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use protocol::error::user_text::UserText;
 use protocol::request::{DecideReview, NoteDecision};
 use protocol::{
     ContentHash, ConversationId, ErrorCode, NoteDiff, NotePath, Review, Source, TurnId, UserError,
@@ -12,6 +13,7 @@ use crate::changes::diff::{Diff, note_diff};
 use crate::privacy::provenance::{has_foreign_source, is_rules_file, touches_rules_file};
 use crate::privacy::was_told_model_title;
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 
 /// The pending changes of a conversation, as the user reviews them.
 pub(crate) async fn open_review(
@@ -137,14 +139,12 @@ pub(crate) fn failed_notes_error(decided: &ChangeSetDecision) -> Option<UserErro
     // A note that is rewritten and moved has two rows.
     let notes: BTreeSet<&NotePath> = decided.problems.iter().map(|(path, _)| path).collect();
     let more = match notes.len() {
-        0 | 1 => String::new(),
-        2 => " (1 more note needs review for the same or another reason.)".to_owned(),
-        n => format!(" ({} more notes need review for the same or other reasons.)", n - 1),
+        0 | 1 => UserText::from(""),
+        2 => user_texts::one_more_needs_review(),
+        n => user_texts::more_need_review((n - 1).to_string()),
     };
-    Some(UserError::new(
-        ErrorCode::Write,
-        format!("{} wasn’t changed and still needs review: {why}{more}", path.title()),
-    ))
+    let text = user_texts::not_changed_needs_review(path.title(), why.as_str(), more);
+    Some(UserError::new(ErrorCode::Write, text))
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ use crate::changes::link_repair::{LinkedChanges, with_link_updates};
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
+use crate::user_texts;
 
 /// How often an undo is planned if a note changes between the plan and the write. Plans that leave more to undo once
 /// they are applied do not count.
@@ -121,7 +122,7 @@ async fn not_yet_undone(
 ) -> Result<UndoRequest, UserError> {
     let wanted = parts_to_undo(store, scope, effects).await?;
     if wanted.effects.is_empty() {
-        return Err(UserError::other("This is already undone, or nothing was changed."));
+        return Err(UserError::other(user_texts::already_undone()));
     }
     Ok(wanted)
 }
@@ -376,7 +377,7 @@ impl NoteChanges {
         let redone = request.redone.values().flat_map(|edits| edits.keys());
         let all: Vec<EffectId> = request.effects.keys().chain(redone).cloned().collect();
         let first = self.store.earliest_effect(&all).await?;
-        first.ok_or_else(|| UserError::other("There’s nothing to undo."))
+        first.ok_or_else(|| UserError::other(user_texts::nothing_to_undo()))
     }
 
     /// Applies a plan of a set of the user's own. Stored before it is applied; the caller holds `change_lock`.
@@ -431,7 +432,7 @@ fn dropped_conflicts(
 }
 
 fn nothing_to_redo() -> UserError {
-    UserError::other("There’s nothing to redo.")
+    UserError::other(user_texts::nothing_to_redo())
 }
 
 const fn nothing_undone() -> UndoResult {

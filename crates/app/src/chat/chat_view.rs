@@ -9,6 +9,7 @@ use crate::changes::review;
 use crate::chat::Chats;
 use crate::events::feed::add_streaming_answer;
 use crate::models::context_use::Opened;
+use crate::user_texts;
 
 /// With more items a conversation is long: a window shows its end before the rest is there.
 const LONG_CONVERSATION_ITEMS: usize = 1_000;
@@ -58,7 +59,7 @@ impl Chats {
         let talking_tools = self.service.registry().talking_tools();
         let opened = self.store.open_conversation(id, &talking_tools).await?;
         let opened =
-            opened.ok_or_else(|| UserError::other("This conversation no longer exists."))?;
+            opened.ok_or_else(|| UserError::other(user_texts::conversation_gone()))?;
         let OpenedConversation { row, mut items, variants, question, changes, held } = opened;
         add_streaming_answer(&mut items, live);
         let review = match changes {

@@ -6,6 +6,7 @@ use protocol::{ConversationId, UserError};
 use crate::app::App;
 use crate::chat::Chats;
 use crate::models::spending;
+use crate::user_texts;
 
 impl App {
     /// Summarizes the earlier messages of a conversation, so that the model reads less. Fails with
@@ -34,18 +35,11 @@ impl Chats {
                 if self.model_selector.selected().await.status.has_model {
                     spending::ensure_month_budget(&self.store, &self.config.get().spending).await?;
                 }
-                "No model answers, so nothing can be summarized. Connect one in Settings."
+                user_texts::no_model_for_summary()
             }
-            SummarizeOutcome::TooShort => {
-                "There’s nothing to summarize yet. The last six exchanges are never summarized."
-            }
-            SummarizeOutcome::NoSummary => {
-                "The model gave no summary that is shorter than the messages, so nothing has changed. \
-                 Try again, or choose another summary model in Settings."
-            }
-            SummarizeOutcome::Disturbed => {
-                "Summarizing was interrupted, so nothing has changed. Try again in a moment."
-            }
+            SummarizeOutcome::TooShort => user_texts::nothing_to_summarize(),
+            SummarizeOutcome::NoSummary => user_texts::no_shorter_summary(),
+            SummarizeOutcome::Disturbed => user_texts::summary_interrupted(),
         };
         Err(UserError::other(refusal))
     }

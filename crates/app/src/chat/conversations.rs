@@ -16,6 +16,7 @@ use crate::App;
 use crate::chat::Chats;
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
+use crate::user_texts;
 
 /// Rows on a page of the list.
 const PAGE_SIZE: u32 = 200;
@@ -61,11 +62,7 @@ impl App {
     ) -> Result<ConversationView, UserError> {
         let open = self.session().await?;
         open.store.show_turn(id, turn).await.map_err(|error| match error {
-            StoreError::Working => UserError::other(
-                "The search result is in another version of this conversation, which is busy. Wait \
-                 for the answer or stop it, send or remove queued messages, then open the result \
-                 again.",
-            ),
+            StoreError::Working => UserError::other(user_texts::search_result_in_busy_version()),
             other => other.into(),
         })?;
         open.chats.conversation_view(id).await
@@ -79,7 +76,7 @@ impl App {
     ) -> Result<(), UserError> {
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
         if name.is_empty() {
-            return Err(UserError::other("A conversation needs a name. Type one."));
+            return Err(UserError::other(user_texts::conversation_needs_name()));
         }
         let name: String = name.chars().take(MAX_TITLE_CHARS).collect();
         let open = self.session().await?;
@@ -209,7 +206,7 @@ async fn maintain(store: &Store, at: Timestamp) -> Result<Vec<ConversationId>, S
 /// A refusal that names no conversation by its id.
 fn not_found_error(error: StoreError) -> UserError {
     match error {
-        StoreError::NotFound { .. } => UserError::other("This conversation no longer exists."),
+        StoreError::NotFound { .. } => UserError::other(user_texts::conversation_gone()),
         other => other.into(),
     }
 }

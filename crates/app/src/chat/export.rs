@@ -20,6 +20,7 @@ pub use file::ExistingFile;
 
 use crate::app::App;
 use crate::settings::run_mode::RunMode;
+use crate::user_texts;
 use crate::workspace::data_dir::DataDir;
 
 /// The number of conversations that are looked up together.
@@ -48,9 +49,7 @@ impl App {
         let work = write(&open.store, export, &progress);
         let work = self.services().jobs.run(JobKind::Exporting, &progress, work);
         let written = open.tasks.until_cancelled(work).await;
-        written.unwrap_or_else(|| {
-            Err(UserError::other("The vault was closed meanwhile. Open it and export again."))
-        })
+        written.unwrap_or_else(|| Err(UserError::other(user_texts::vault_closed_during_export())))
     }
 }
 
@@ -66,7 +65,7 @@ pub async fn export(
         Err(error) => Err(error),
     };
     app.shutdown().await;
-    written?.ok_or_else(|| UserError::other("The export was stopped. No file was written."))
+    written?.ok_or_else(|| UserError::other(user_texts::export_stopped()))
 }
 
 /// `None` if it was stopped.
@@ -82,7 +81,7 @@ async fn write(
     match &export.conversation {
         Some(id) => {
             if !write_conversation(store, id, &mut form, &mut out, progress).await? {
-                return Err(UserError::other("This conversation no longer exists."));
+                return Err(UserError::other(user_texts::conversation_gone()));
             }
             conversations = 1;
         }

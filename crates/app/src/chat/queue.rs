@@ -7,13 +7,14 @@ use store::RemovedMessage;
 use crate::App;
 use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
+use crate::user_texts;
 
 impl App {
     /// Changes the text of a queued message. Durable when it returns.
     pub async fn edit_queued(&self, message: &MessageId, text: &str) -> Result<(), UserError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(UserError::other("There’s nothing to send. Type a message, or remove it."));
+            return Err(UserError::other(user_texts::queued_message_empty()));
         }
         let open = self.session().await?;
         let reworded = open.store.edit_queued(message, text).await?;
@@ -39,5 +40,5 @@ impl App {
 }
 
 fn already_started_error() -> UserError {
-    UserError::other("This message is no longer queued. Stop its answer, or send another message.")
+    UserError::other(user_texts::message_not_queued())
 }

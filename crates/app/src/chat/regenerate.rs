@@ -13,6 +13,7 @@ use crate::chat::Chats;
 use crate::chat::user_message::{UserMessage, WithNote};
 use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
+use crate::user_texts;
 
 impl App {
     /// Answers a message of the user again, in a branch of its own. When the old answer changed
@@ -24,21 +25,17 @@ impl App {
         let open = self.session().await?;
         let found = open.store.turn_opened_by(&request.message).await?;
         let Some(found) = found else {
-            return Err(UserError::other(
-                "This message hasn’t been answered yet. Edit it in the queue.",
-            ));
+            return Err(UserError::other(user_texts::message_not_answered()));
         };
         open.chats.ensure_idle(&found.conversation).await?;
         let text = match &request.text {
             Some(text) if text.trim().is_empty() => {
-                return Err(UserError::other("There’s nothing to send. Type a message first."));
+                return Err(UserError::other(user_texts::message_empty()));
             }
             Some(text) => text.trim().to_owned(),
             None if found.is_last => open.store.request_text(&found.turn).await?,
             None => {
-                return Err(UserError::other(
-                    "Only the last message can be regenerated. Edit this message instead.",
-                ));
+                return Err(UserError::other(user_texts::only_last_regenerated()));
             }
         };
         let turns = open.store.turns_from(&found.turn).await?;
@@ -60,10 +57,7 @@ impl App {
             && request.old == Some(OldChanges::Undo)
             && open.chats.ensure_idle(&found.conversation).await.is_err()
         {
-            return Err(UserError::other(
-                "Another message came before the answer was regenerated. The changes of the old \
-                 answer are already undone or rejected.",
-            ));
+            return Err(UserError::other(user_texts::message_before_regenerated()));
         }
         begun.map(|()| RegenerateOutcome::Begun)
     }
@@ -98,11 +92,8 @@ impl App {
             }
             let undone = self.undo(&UndoScope::Turn { turn: turn.clone() }).await?;
             if let Some(conflict) = undone.conflicts.first() {
-                return Err(UserError::other(format!(
-                    "Couldn’t regenerate, because changes to {} couldn’t be fully undone. Review \
-                     them in Changes, or regenerate and keep them.",
-                    conflict.path.title()
-                )));
+                let note = conflict.path.title();
+                return Err(UserError::other(user_texts::not_undone_before_regenerating(note)));
             }
         }
         Ok(())
@@ -130,10 +121,7 @@ impl Chats {
         if self.service.is_working(conversation)
             || open.iter().any(|turn| turn.conversation == *conversation)
         {
-            return Err(UserError::other(
-                "This conversation is busy. Wait for the answer or stop it, then send or remove \
-                 queued messages.",
-            ));
+            return Err(UserError::other(user_texts::conversation_busy()));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::chat::Chats;
 use crate::chat::user_message::{UserMessage, WithNote};
 use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
+use crate::user_texts;
 
 impl App {
     /// Goes on: with the turn that was cut, where it was; else, after a limit or a failure, with a
@@ -63,5 +64,5 @@ fn has_gone_on(turn: &OpenTurn) -> bool {
 }
 
 fn dealt_with() -> UserError {
-    UserError::other("This interrupted answer has already been dealt with.")
+    UserError::other(user_texts::interruption_already_resolved())
 }

@@ -13,6 +13,7 @@ use crate::events::domain_event::DomainEvent;
 use crate::privacy::provenance::is_rules_file;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
+use crate::user_texts;
 
 /// The number of names like the one that is taken that are tried.
 const MAX_NAME_SUFFIX: usize = 99;
@@ -30,7 +31,7 @@ impl App {
         let _alone = changes.change_lock.lock().await;
         let answered = changes.store.answer_by_id(answer).await?;
         let Some((turn, text)) = answered else {
-            return Err(UserError::other("This answer no longer exists."));
+            return Err(UserError::other(user_texts::answer_gone()));
         };
         let path = match answer_path(&changes.vault, name).await? {
             AnswerPath::Free(path) => path,
@@ -77,14 +78,10 @@ async fn answer_path(vault: &Vault, name: &str) -> Result<AnswerPath, UserError>
 /// A name may have been proposed by the answer: under no name it becomes rules, or no note.
 fn ensure_allowed_name(path: &NotePath) -> Result<(), UserError> {
     if is_rules_file(path) {
-        return Err(UserError::other(format!(
-            "`{path}` contains instructions for the assistant. Save the answer under another name."
-        )));
+        return Err(UserError::other(user_texts::answer_not_over_rules(path.as_str())));
     }
     if !path.is_markdown() {
-        return Err(UserError::other(format!(
-            "`{path}` isn’t a note name. Remove the file extension."
-        )));
+        return Err(UserError::other(user_texts::not_a_note_name(path.as_str())));
     }
     Ok(())
 }
@@ -92,7 +89,7 @@ fn ensure_allowed_name(path: &NotePath) -> Result<(), UserError> {
 async fn name_taken(vault: &Vault, path: NotePath, name: &str) -> Result<SavedAnswer, UserError> {
     let (vault, asked) = (vault.clone(), name.trim().to_owned());
     let free = run_blocking(move || next_free_name(&vault, &asked)).await?;
-    let full = || UserError::other(format!("`{path}` already exists. Choose another name."));
+    let full = || UserError::other(user_texts::note_exists(path.as_str()));
     let free = free.ok_or_else(full)?;
     Ok(SavedAnswer::Taken { path, free })
 }

@@ -14,6 +14,7 @@ use crate::chat::user_message::{MessageAge, UserMessage, WithNote, title_from_te
 use crate::events::chat_part::ChatPart;
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::{new_id, now};
+use crate::user_texts;
 
 /// A turn ready to be stored, and the decisions that its context block tells the model.
 pub(crate) struct PreparedTurn {
@@ -56,7 +57,7 @@ impl Chats {
     ) -> Result<ConversationId, UserError> {
         let text = request.text.trim().to_owned();
         if text.is_empty() {
-            return Err(UserError::other("There’s nothing to send. Type a message first."));
+            return Err(UserError::other(user_texts::message_empty()));
         }
         let conversation = match request.conversation {
             Some(id) => id,

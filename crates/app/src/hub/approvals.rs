@@ -7,6 +7,7 @@ use store::ApprovalOutcome;
 use crate::App;
 use crate::events::domain_event::DomainEvent;
 use crate::support::clock::now;
+use crate::user_texts;
 
 impl App {
     /// Sends an answer that needs approval to its hub, as soon as that is connected; works again
@@ -31,13 +32,10 @@ impl App {
         let conversation = match decided? {
             ApprovalOutcome::Approved(conversation) => conversation,
             ApprovalOutcome::ForHub(hub) => {
-                return Err(UserError::other(format!(
-                    "This answer is for the hub at {hub}, not for the current one. Enter the URL \
-                     of that hub in Settings > Hub, then send the answer."
-                )));
+                return Err(UserError::other(user_texts::answer_for_another_hub(hub)));
             }
             ApprovalOutcome::Gone => {
-                return Err(UserError::other("This answer was already sent or discarded."));
+                return Err(UserError::other(user_texts::answer_already_sent()));
             }
         };
         open.hub.outbox.ready.notify_one();

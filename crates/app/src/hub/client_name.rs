@@ -6,6 +6,7 @@ use std::path::Path;
 
 use protocol::UserError;
 
+use crate::user_texts;
 use crate::workspace::data_dir::{DataDir, FileAction, io_error};
 use crate::workspace::vault_registry;
 
@@ -30,10 +31,8 @@ pub(crate) fn claim_name(data: &DataDir, home: &Path, name: &str) -> Result<(), 
         .filter(|(dir, _)| read_name(dir).as_deref() == Some(name))
         .partition(|(_, folder)| folder.is_dir());
     if let Some((_, folder)) = here.first() {
-        return Err(UserError::other(format!(
-            "The hub already knows the vault {} as “{name}”. Choose another name in Settings.",
-            folder.display()
-        )));
+        let folder = folder.display().to_string();
+        return Err(UserError::other(user_texts::hub_name_taken(folder, name)));
     }
     for (dir, _) in away {
         let file = dir.join(NAME_FILE);

@@ -10,6 +10,7 @@ use crate::App;
 use crate::app::services::AppServices;
 use crate::models::model_info;
 use crate::models::spending::{self, SpendingGate};
+use crate::user_texts;
 
 impl App {
     /// A description of the open vault for a hub, from the user's text on how the notes are
@@ -17,10 +18,7 @@ impl App {
     /// or another one was begun.
     pub async fn write_description(&self, organisation: &str) -> Result<Option<String>, UserError> {
         if organisation.trim().is_empty() {
-            return Err(UserError::other(
-                "There’s nothing to draft from yet. Describe in Settings how your notes are \
-                 organized.",
-            ));
+            return Err(UserError::other(user_texts::nothing_to_draft_from()));
         }
         let stopped = self.description_task().restart();
         let open = self.session().await?;
@@ -39,10 +37,7 @@ impl App {
         let settings = config.get();
         let chosen = model_selector.selected().await;
         if !chosen.status.has_model {
-            return Err(UserError::other(
-                "No model is connected, so the description can’t be drafted. Connect one in \
-                 Settings.",
-            ));
+            return Err(UserError::other(user_texts::no_model_for_description()));
         }
         config.ensure_models_allowed()?;
         let config = config.clone();
@@ -51,17 +46,11 @@ impl App {
         if !spending::has_month_budget(store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,
-                "You’ve reached your monthly limit, so nothing was sent. Raise it in Settings > \
-                 Spending.",
+                user_texts::monthly_limit_before_send(),
             ));
         }
         let DescriptionAnswer { text, usage: asked } = describe(&by, organisation).await?;
         store.record_standalone_usage(&asked).await?;
-        text.ok_or_else(|| {
-            UserError::other(
-                "The model didn’t return a usable description. Try again, or choose another \
-                 summary model in Settings.",
-            )
-        })
+        text.ok_or_else(|| UserError::other(user_texts::no_usable_description()))
     }
 }

@@ -28,6 +28,7 @@ use crate::hub::writable_notes::WritableNotes;
 use crate::settings::config::Config;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{local_now, now};
+use crate::user_texts;
 
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
 const MAX_QUEUED: u32 = 1_000;
@@ -229,7 +230,7 @@ async fn resume_message(inbox: &HubInbox, row: &InboxRow) -> Result<(), UserErro
         // It was cut before its turn was stored: nothing has been tried yet.
         None => submit(inbox, row, MessageAge::Now).await,
         Some(status) if status.is_terminal() => {
-            retry_or_park(inbox, row, &UserError::other("It was interrupted.")).await
+            retry_or_park(inbox, row, &UserError::other(user_texts::interrupted())).await
         }
         Some(_) => Ok(()),
     }

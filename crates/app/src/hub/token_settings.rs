@@ -11,6 +11,7 @@ use crate::hub::connection::{configured_hub, is_token_of_another, link_config};
 use crate::hub::token_owner;
 use crate::settings::owned_secret;
 use crate::settings::secrets::{self, Secret};
+use crate::user_texts;
 
 impl App {
     /// Whether a hub is to be linked to: by the settings, or by `VAULTMATE_HUB_URL`.
@@ -68,7 +69,7 @@ impl App {
             return Ok(());
         }
         if hub != self.enabled_hub() {
-            return Err(UserError::other("The hub was changed meanwhile. Paste the token again."));
+            return Err(UserError::other(user_texts::hub_changed_before_token()));
         }
         let owner = (token_owner::owner_row(data, secrets::place_name(place)), hub);
         owned_secret::save(data, keyring, Secret::HubToken, token, place, owner).await.map(drop)

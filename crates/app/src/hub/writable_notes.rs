@@ -5,6 +5,8 @@ use protocol::settings::HubSettings;
 use protocol::{NotePath, UserError};
 use vault::{ObsidianFile, Vault};
 
+use crate::user_texts;
+
 /// The places of one vault at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct WritableNotes {
@@ -73,10 +75,7 @@ fn parse_listed_note(line: &str) -> Result<NotePath, UserError> {
     let spelled =
         if line.to_lowercase().ends_with(".md") { line.to_owned() } else { format!("{line}.md") };
     NotePath::parse(&spelled).map_err(|error| {
-        UserError::other(format!(
-            "“{line}” isn’t a note the hub can add to: {error} Enter a path in your vault, such as \
-             Lists/Shopping.md."
-        ))
+        UserError::other(user_texts::not_a_note_for_the_hub(line, error.to_string()))
     })
 }
 

@@ -20,6 +20,7 @@ use tools::commands::{CommandProvider, NoModelReason};
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::support::clock::local_now;
+use crate::user_texts;
 use crate::workspace::data_dir::DataDir;
 
 mod local_servers;
@@ -321,11 +322,7 @@ fn parameters_of(settings: &Settings, model: &str) -> Result<RequestParameters, 
 }
 
 fn no_model(provider: ModelProvider) -> UserError {
-    let name = provider.name();
-    UserError::new(
-        ErrorCode::Model,
-        format!("No {name} model is selected. Choose one in Settings > Model."),
-    )
+    UserError::new(ErrorCode::Model, user_texts::no_model_selected(provider.name()))
 }
 
 fn default_context_window(known: model_catalog::ModelMaker) -> u32 {

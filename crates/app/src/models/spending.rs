@@ -17,16 +17,13 @@ use store::Store;
 
 use crate::settings::config::Config;
 use crate::support::clock::local_now;
+use crate::user_texts;
 
 /// Billionths of a dollar in a cent.
 const NANODOLLARS_PER_CENT: u64 = 10_000_000;
 
 /// Months that the window shows at most.
 const MAX_MONTHS: usize = 24;
-
-/// The message that is shown while models are paused.
-pub(crate) const PAUSED_MESSAGE: &str =
-    "Models are paused, so nothing was sent. Resume them in Settings > Spending.";
 
 /// Asks through another provider, and nobody while models are paused or the settings do not count.
 pub(crate) struct SpendingGate {
@@ -94,19 +91,12 @@ pub(crate) async fn turn_budget(
         return Err(month_reached_error(limits, spent));
     }
     let turn = remaining(limits.turn_cents, of_turn);
-    let turn_reached = format!(
-        "This answer reached your limit of {}. Continue, or raise the limit in Settings > \
-         Spending.",
-        format_dollars(u64::from(limits.turn_cents) * NANODOLLARS_PER_CENT)
-    );
+    let dollars = |cents: u32| format_dollars(u64::from(cents) * NANODOLLARS_PER_CENT);
     Ok(Some(if turn <= month {
-        SpendingLimit { price, left: turn, reached_message: turn_reached }
+        let reached = user_texts::answer_limit_reached(dollars(limits.turn_cents));
+        SpendingLimit { price, left: turn, reached_message: reached }
     } else {
-        let limit = format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT);
-        let reached = format!(
-            "This month’s answers in this vault have reached your monthly limit of {limit}. \
-             Raise it in Settings > Spending, then continue."
-        );
+        let reached = user_texts::monthly_limit_reached(dollars(limits.month_cents));
         SpendingLimit { price, left: month, reached_message: reached }
     }))
 }
@@ -136,13 +126,11 @@ pub(crate) async fn ensure_month_budget(
 }
 
 fn month_reached_error(limits: &SpendingSettings, spent: u64) -> UserError {
-    let message = format!(
-        "This month’s answers in this vault have cost {}, and your monthly limit is {}. Raise it \
-         in Settings > Spending, or wait for the next month.",
-        format_dollars(spent),
-        format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT)
-    );
-    UserError::new(ErrorCode::Spending, message)
+    let limit = format_dollars(u64::from(limits.month_cents) * NANODOLLARS_PER_CENT);
+    UserError::new(
+        ErrorCode::Spending,
+        user_texts::monthly_limit_spent(format_dollars(spent), limit),
+    )
 }
 
 async fn spent_this_month(store: &Store) -> Result<u64, UserError> {

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use vault::NoteImage;
 
 use crate::App;
+use crate::user_texts;
 
 /// The number of images that are read at once: a note may be full of large ones, and each is held
 /// in memory whole.
@@ -43,10 +44,7 @@ impl App {
             let path = resolve_image(&open.indexer.user, &link, source.as_ref())?;
             let ending = path.extension().unwrap_or_default().to_lowercase();
             if !IMAGE_EXTENSIONS.contains(&ending.as_str()) {
-                return Err(UserError::other(format!(
-                    "`{path}` doesn’t have an image file extension, so it can’t be opened. Rename \
-                     it."
-                )));
+                return Err(UserError::other(user_texts::no_image_extension(path.as_str())));
             }
             let vault = open.vault.unfiltered();
             vault.check_not_in_extra_root(&path)?;
@@ -66,7 +64,5 @@ fn resolve_image(
 }
 
 fn no_image_error(link: &str) -> UserError {
-    UserError::other(format!(
-        "There is no image `{link}`. Add it to the folder, or use another one."
-    ))
+    UserError::other(user_texts::no_image(link))
 }

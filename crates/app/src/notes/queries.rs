@@ -18,6 +18,7 @@ use vault::{Vault, VaultError};
 use crate::App;
 use crate::notes::Notes;
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 
 /// How many names a switcher shows.
 const MAX_NAMES: usize = 50;
@@ -241,13 +242,9 @@ fn group_by_note(lines: impl Iterator<Item = (NotePath, LineMatch)>) -> Vec<Note
 
 fn search_error(error: SearchError) -> UserError {
     match error {
-        SearchError::BadPattern { pattern, why, .. } => UserError::new(
-            ErrorCode::Pattern,
-            format!(
-                "“{pattern}” isn’t a valid regular expression: {why}. Fix it, or search for exact \
-                 text."
-            ),
-        ),
+        SearchError::BadPattern { pattern, why, .. } => {
+            UserError::new(ErrorCode::Pattern, user_texts::bad_pattern(pattern, why))
+        }
         SearchError::Vault(error) => error.into(),
         error => UserError::other(sentence(&error.to_string())),
     }

@@ -13,6 +13,7 @@ use crate::adapters::active_note::{ActiveNoteState, OpenedBy};
 use crate::events::feed::Feed;
 use crate::notes::recent::RecentNotes;
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 
 /// Shows notes to the window, and knows which one it shows.
 pub(crate) struct NoteViewer {
@@ -93,9 +94,7 @@ impl NoteViewer {
     /// additional folder.
     pub(crate) async fn note_file_path(&self, path: NotePath) -> Result<PathBuf, UserError> {
         if !path.is_markdown() {
-            return Err(UserError::other(format!(
-                "`{path}` isn’t a note. Only notes can be opened."
-            )));
+            return Err(UserError::other(user_texts::only_notes_open(path.as_str())));
         }
         let vault = self.vault.clone();
         let read = run_blocking(move || {

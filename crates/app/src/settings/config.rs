@@ -25,8 +25,8 @@ use tokio::sync::{mpsc, oneshot};
 use vault::{SymlinkPolicy, Vault};
 
 use crate::hub::writable_notes;
-use crate::models::spending::PAUSED_MESSAGE;
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::write_lock::WriteLock;
 pub(crate) use file_watcher::ConfigWatcher;
@@ -145,7 +145,7 @@ impl Config {
     pub(crate) fn ensure_models_allowed(&self) -> Result<(), UserError> {
         self.ensure_valid()?;
         match self.read().settings.spending.paused {
-            true => Err(UserError::new(ErrorCode::Spending, PAUSED_MESSAGE)),
+            true => Err(UserError::new(ErrorCode::Spending, user_texts::models_paused())),
             false => Ok(()),
         }
     }
@@ -212,10 +212,7 @@ impl Config {
                 is_sealed = true;
             }
         }
-        Err(UserError::new(
-            ErrorCode::Busy,
-            "Another program saves the settings file all the time. End that program, then try again.",
-        ))
+        Err(UserError::new(ErrorCode::Busy, user_texts::settings_saved_elsewhere()))
     }
 
     /// The file with the change in it.
@@ -227,7 +224,7 @@ impl Config {
     ) -> Result<String, UserError> {
         let told = |settings| {
             toml_edit::ser::to_document(settings).map_err(|error| {
-                UserError::other(format!("The settings can’t be written: {error}"))
+                UserError::other(user_texts::settings_not_written(error.to_string()))
             })
         };
         let old = whole.settings.clone();
@@ -237,7 +234,7 @@ impl Config {
         // The text that is written is what will be read.
         let now = ParsedConfig::parse(&text).map_err(|fault| match fault {
             ConfigFault::Unreadable(error) => {
-                UserError::other(format!("The settings can’t be written: {error}"))
+                UserError::other(user_texts::settings_not_written(error.to_string()))
             }
             ConfigFault::Gone
             | ConfigFault::Empty
@@ -275,10 +272,7 @@ impl Config {
             SettingsChoice::Defaults => Some(ParsedConfig::default()),
         };
         let whole = text.ok_or_else(|| {
-            UserError::new(
-                ErrorCode::Settings,
-                "These settings can no longer be read. Choose others, or correct the file by hand.",
-            )
+            UserError::new(ErrorCode::Settings, user_texts::settings_choice_unreadable())
         })?;
         if !replace_broken(&lock, &self.target(), &found, &whole.to_text())? {
             // The user chose without knowing the file that is there now.
@@ -469,10 +463,7 @@ fn read_config_bytes(file: &Path) -> io::Result<Option<Vec<u8>>> {
 fn validate(settings: &Settings) -> Result<(), UserError> {
     // Settings are sent to the window and stored in a file; a key has a place of its own.
     if llm::transport::http::has_credentials(&settings.base_url) {
-        return Err(UserError::other(
-            "The server URL must not contain a username, password, or “?”. Enter only the URL, and \
-             add your API key under Model.",
-        ));
+        return Err(UserError::other(user_texts::server_url_with_credentials()));
     }
     writable_notes::validate(&settings.hub)
 }

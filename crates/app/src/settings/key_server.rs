@@ -8,6 +8,7 @@ use protocol::{ErrorCode, UserError};
 use crate::models::selection::ModelProvider;
 use crate::settings::secret_owners::{self, OwnerRow};
 use crate::settings::secrets::{FROM_FILE, FROM_KEYRING, Secret};
+use crate::user_texts;
 use crate::workspace::data_dir::{DataDir, plain_reason};
 
 /// The server that the key from `place` is for, where that is another one than that of `base_url`. A key that was put
@@ -66,12 +67,7 @@ pub(crate) fn owner_row(data: &DataDir, provider: ModelProvider, place: &str) ->
 /// is configured next.
 pub(crate) fn server_for_key(base_url: &str) -> Result<String, UserError> {
     llm::transport::http::server_of(base_url).ok_or_else(|| {
-        UserError::new(
-            ErrorCode::Key,
-            "The API key wasn’t saved, because no key is sent to this server URL. The URL must \
-             begin with https://, unless the server runs on this computer. Correct it in Settings, \
-             then paste the key again.",
-        )
+        UserError::new(ErrorCode::Key, user_texts::key_for_unsafe_url())
     })
 }
 

@@ -5,6 +5,7 @@ use protocol::UserError;
 
 use crate::App;
 use crate::models::selection::{ModelProvider, SelectionInput};
+use crate::user_texts;
 
 /// The provider that a key is for, and its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl App {
         if self.key_target().await == *target {
             return Ok(());
         }
-        Err(UserError::other("The provider was changed meanwhile. Paste the API key again."))
+        Err(UserError::other(user_texts::provider_changed_before_key()))
     }
 
     /// The settings, keys and clock for a key of `target`. Refuses as [`App::ensure_key_target`] does.

@@ -16,6 +16,7 @@ use crate::settings::key_target::KeyTarget;
 use crate::settings::secrets::Secret;
 use crate::settings::{config, key_server, owned_secret, secrets};
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 use crate::vault_session::SessionGuard;
 
 impl App {
@@ -34,9 +35,7 @@ impl App {
     /// system, or by typing its path.
     pub async fn add_extra_root(&self, folder: &Path) -> Result<(), UserError> {
         let folder = folder.to_str().ok_or_else(|| {
-            UserError::other(
-                "The name of this folder isn’t valid UTF-8. Rename it, or choose another folder.",
-            )
+            UserError::other(user_texts::folder_name_not_text())
         })?;
         let root = ExtraRoot { folder: folder.to_owned(), name: String::new() };
         self.change_settings(|settings| settings.extra_roots.push(root)).await
@@ -241,9 +240,7 @@ fn ensure_no_new_root(wanted: &[ExtraRoot], before: &[ExtraRoot]) -> Result<(), 
     for ExtraRoot { folder, .. } in wanted {
         // A folder that is given twice is new the second time.
         let Some(at) = before.iter().position(|known| known == folder) else {
-            return Err(UserError::other(format!(
-                "{folder} wasn’t chosen in a dialog of the system. Add it in Settings > Vault."
-            )));
+            return Err(UserError::other(user_texts::folder_not_chosen(folder.as_str())));
         };
         before.swap_remove(at);
     }

@@ -46,6 +46,7 @@ use crate::privacy::PrivacyGuard;
 use crate::settings::config::{self, Config};
 use crate::settings::run_mode::RunMode;
 use crate::support::task_group::TaskGroup;
+use crate::user_texts;
 use crate::workspace::open_and_lock::{LockedVault, open_and_lock};
 use crate::workspace::vault_lock::VaultLock;
 use crate::workspace::vault_registry::{VaultDataDir, copy_warning};
@@ -206,7 +207,9 @@ async fn run_turn_end_loop(
         // At a limit its message may be finished or not: the inbox knows.
         let may_have_failed = matches!(ending.status, TurnStatus::Failed | TurnStatus::Limit);
         if may_have_failed && turn.origin.is_hub() {
-            let why = ending.error.unwrap_or_else(|| UserError::other("Something went wrong."));
+            let why = ending
+                .error
+                .unwrap_or_else(|| UserError::other(user_texts::something_went_wrong()));
             if let Err(error) = inbox::turn_failed(&inbox, &turn, &why).await {
                 inbox.feed.publish(AppEvent::Problem { error });
             }

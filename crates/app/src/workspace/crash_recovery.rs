@@ -13,6 +13,7 @@ use crate::changes::hunk_decisions::already_decided;
 use crate::hub::writable_notes;
 use crate::settings::run_mode::RunMode;
 use crate::support::clock::now;
+use crate::user_texts;
 use crate::workspace::interrupted_call::InterruptedCall;
 use crate::workspace::resume_decision::{ResumeDecision, resume_decision};
 
@@ -29,18 +30,15 @@ pub(crate) async fn recover(
     let mut problems = Vec::new();
     let recovery = vault.recover(&StoreLedger(store.clone())).await?;
     for (intent, why) in &recovery.problems {
-        problems.push(UserError::other(format!(
-            "{} was being changed when Vaultmate ended: {why}",
-            intent.change.path
-        )));
+        let note = intent.change.path.as_str();
+        let why = UserError::from(why);
+        problems.push(UserError::other(user_texts::interrupted_change(note, why)));
     }
     problems.extend(close_applied_reviews(store).await?);
     for turn in store.open_turns().await? {
         if let Err(error) = recover_turn(store, &turn, settings, run_mode).await {
             let why = row_failure(error)?;
-            problems.push(UserError::other(format!(
-                "An interrupted answer couldn’t be recovered: {why}"
-            )));
+            problems.push(UserError::other(user_texts::answer_not_recovered(why)));
         }
     }
     Ok(problems)
@@ -48,10 +46,10 @@ pub(crate) async fn recover(
 
 /// Why one row could not be recovered; `Err` where the database itself failed, which keeps the vault
 /// closed.
-fn row_failure(error: StoreError) -> Result<String, UserError> {
+fn row_failure(error: StoreError) -> Result<UserError, UserError> {
     let concerns_one_row = error.concerns_one_row();
     let error = UserError::from(error);
-    if concerns_one_row { Ok(error.message) } else { Err(error) }
+    if concerns_one_row { Ok(error) } else { Err(error) }
 }
 
 async fn recover_turn(
@@ -115,9 +113,7 @@ async fn close_applied_reviews(store: &Store) -> Result<Vec<UserError>, UserErro
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
         if let Err(error) = close_applied_review(store, &conversation.id).await {
             let why = row_failure(error)?;
-            problems.push(UserError::other(format!(
-                "A review may still list changes that were already applied: {why}"
-            )));
+            problems.push(UserError::other(user_texts::review_lists_applied(why)));
         }
     }
     Ok(problems)

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use protocol::{ErrorCode, UserError};
 
+use crate::user_texts;
 use crate::workspace::write_lock::WriteLock;
 
 /// The data directory; exists. What is put there can be read by the user alone.
@@ -28,9 +29,7 @@ impl DataDir {
             .filter(|dir| !dir.is_empty())
             .map(PathBuf::from)
             .or_else(|| dirs::data_dir().map(|dir| dir.join("vaultmate")));
-        let root = root.ok_or_else(|| {
-            UserError::other("Couldn’t find a folder for app data. Set HOME or VAULTMATE_DATA_DIR.")
-        })?;
+        let root = root.ok_or_else(|| UserError::other(user_texts::no_data_folder()))?;
         Self::at(root)
     }
 
@@ -174,32 +173,24 @@ pub(crate) enum FileAction {
 /// A failure in the data directory: what could not be done, why, and what the user can do.
 pub(crate) fn io_error(action: FileAction, path: &Path, error: &std::io::Error) -> UserError {
     let what_to_do = match error.kind() {
-        std::io::ErrorKind::StorageFull => "The disk is full. Free up some space, then try again.",
+        std::io::ErrorKind::StorageFull => user_texts::make_room(),
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            "Vaultmate needs a data folder it can write to. Change the folder’s permissions, or \
-             set VAULTMATE_DATA_DIR."
+            user_texts::data_folder_not_writable()
         }
-        _ => "Check the disk, then try again.",
+        _ => user_texts::check_the_disk(),
     };
-    let words = plain_reason(error);
-    let path = path.display();
-    let message = match action {
-        FileAction::Find => format!("Couldn’t find {path}: {words}. {what_to_do}"),
-        FileAction::Open => format!("Couldn’t open {path}: {words}. {what_to_do}"),
-        FileAction::Lock => format!("Couldn’t lock {path}: {words}. {what_to_do}"),
-        FileAction::Write => format!("Couldn’t write {path}: {words}. {what_to_do}"),
-        FileAction::Remove => format!("Couldn’t remove {path}: {words}. {what_to_do}"),
-        FileAction::CreateFolder => {
-            format!("Couldn’t create the folder {path}: {words}. {what_to_do}")
-        }
-        FileAction::KeepBroken => {
-            format!("Couldn’t keep the broken file as {path}: {words}. {what_to_do}")
-        }
-        FileAction::Release => {
-            format!("Couldn’t release the data folder {path}: {words}. {what_to_do}")
-        }
+    let (path, why) = (path.display().to_string(), plain_reason(error));
+    let text = match action {
+        FileAction::Find => user_texts::data_not_found(path, why, what_to_do),
+        FileAction::Open => user_texts::data_not_opened(path, why, what_to_do),
+        FileAction::Lock => user_texts::data_not_locked(path, why, what_to_do),
+        FileAction::Write => user_texts::data_not_written(path, why, what_to_do),
+        FileAction::Remove => user_texts::data_not_removed(path, why, what_to_do),
+        FileAction::CreateFolder => user_texts::data_folder_not_made(path, why, what_to_do),
+        FileAction::KeepBroken => user_texts::broken_file_not_kept(path, why, what_to_do),
+        FileAction::Release => user_texts::data_folder_not_released(path, why, what_to_do),
     };
-    UserError::new(ErrorCode::Write, message)
+    UserError::new(ErrorCode::Write, text)
 }
 
 /// The words of the system about a failure, without its number, which is nothing for a person.

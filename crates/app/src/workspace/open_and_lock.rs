@@ -9,6 +9,7 @@ use vault::Vault;
 
 use crate::settings::run_mode::RunMode;
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 use crate::workspace::data_dir::DataDir;
 use crate::workspace::vault_lock::{VaultLock, VaultLockError};
 use crate::workspace::vault_registry::VaultDataDir;
@@ -86,8 +87,5 @@ fn try_open_and_lock(
         }
         home = now;
     }
-    Err(VaultLockError::Refused(UserError::new(
-        ErrorCode::Busy,
-        "Another Vaultmate is opening this folder. Wait a moment, then open it again.",
-    )))
+    Err(VaultLockError::Refused(UserError::new(ErrorCode::Busy, user_texts::folder_being_opened())))
 }

@@ -12,6 +12,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use crate::settings::run_mode::RunMode;
+use crate::user_texts;
 use crate::workspace::data_dir::{FileAction, io_error};
 
 /// Held for as long as the value lives; the kernel lets go when the process ends, however it ends.
@@ -75,17 +76,14 @@ fn lock_error(path: &Path, folder: &Path) -> VaultLockError {
     let name = std::fs::read_to_string(path).unwrap_or_default();
     let mut name = name.split_whitespace();
     let holder = name.next().and_then(|process| process.parse().ok());
-    let folder = folder.display();
-    let words = match (holder, name.next()) {
-        (Some(process), Some(SERVE_MARKER)) => format!(
-            "`vaultmate-cli serve` (process {process}) has {folder} open without a window. Stop \
-             it with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
-        ),
-        _ => format!(
-            "{folder} is already open in another Vaultmate. Switch to it, or close it first."
-        ),
+    let folder = folder.display().to_string();
+    let text = match (holder, name.next()) {
+        (Some(process), Some(SERVE_MARKER)) => {
+            user_texts::folder_open_in_serve(process.to_string(), folder)
+        }
+        _ => user_texts::folder_already_open(folder),
     };
-    let error = UserError::new(ErrorCode::Busy, words);
+    let error = UserError::new(ErrorCode::Busy, text);
     if holder.is_some_and(has_ended) {
         VaultLockError::Ending(error)
     } else {

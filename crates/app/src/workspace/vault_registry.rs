@@ -15,6 +15,7 @@ use protocol::{UserError, VaultId};
 use vault::Vault;
 
 use crate::support::clock::new_id;
+use crate::user_texts;
 use crate::workspace::data_dir::{DataDir, FileAction, io_error, make_private};
 use record::{FolderIdentity, IdentityMatch, MAX_ROOT_INODE, VaultRecord};
 
@@ -206,13 +207,9 @@ impl ObservedVault {
 
 /// The warning, shown once, about a vault that carries the card of one that is away.
 pub(crate) fn copy_warning(folder: &Path, home: &VaultDataDir) -> Option<UserError> {
-    let original = home.copy_of.as_ref()?.display();
-    let folder = folder.display();
-    Some(UserError::other(format!(
-        "{folder} carries the id of the vault that was at {original}, but it is another folder, so it \
-         begins with a history of its own. If it is that vault, moved or restored, run \
-         `vaultmate-cli adopt --vault {folder} --from {original}`."
-    )))
+    let original = home.copy_of.as_ref()?.display().to_string();
+    let folder = folder.display().to_string();
+    Some(UserError::other(user_texts::vault_may_be_copy(folder, original)))
 }
 
 /// The data folder of the vault that stands in `folder`, if it has one; nothing is made.

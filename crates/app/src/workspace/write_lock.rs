@@ -13,6 +13,7 @@ use protocol::{ErrorCode, UserError};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use crate::user_texts;
 use crate::workspace::data_dir::{FileAction, io_error};
 
 /// The file that is locked, in the folder whose files it is for.
@@ -217,14 +218,7 @@ fn temporary_path(file: &Path) -> PathBuf {
 }
 
 fn lock_timeout_error(path: &Path) -> UserError {
-    let path = path.display();
-    UserError::new(
-        ErrorCode::Busy,
-        format!(
-            "Another Vaultmate has held {path} for ten seconds. End the one that doesn’t answer, \
-             then try again."
-        ),
-    )
+    UserError::new(ErrorCode::Busy, user_texts::lock_not_released(path.display().to_string()))
 }
 
 #[cfg(test)]

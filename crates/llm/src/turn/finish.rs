@@ -2,6 +2,7 @@
 
 use protocol::{CallId, CallResult, ErrorCode, TokenUsage, TurnStatus, UserError};
 
+use super::user_texts;
 use crate::model::{ModelError, StopReason};
 
 /// An ending without ids and times, which the driver adds.
@@ -119,33 +120,25 @@ impl From<ModelError> for UserError {
 /// alone.
 pub(super) fn stopped_by(reason: StopReason) -> UserError {
     UserError::other(match reason {
-        StopReason::Refusal => "The model declined to answer. Rephrase your message.",
-        StopReason::ContextExceeded => {
-            "This conversation no longer fits the model’s context window. Start a new one."
-        }
-        StopReason::MaxTokens => {
-            "The answer hit its length limit before any text. Ask for something shorter, or raise \
-             Max output tokens in Settings."
-        }
+        StopReason::Refusal => user_texts::model_declined(),
+        StopReason::ContextExceeded => user_texts::context_window_full(),
+        StopReason::MaxTokens => user_texts::length_limit_before_text(),
         StopReason::EndTurn
         | StopReason::ToolUse
         | StopReason::StopSequence
         | StopReason::PauseTurn
-        | StopReason::Unknown => "The model stopped for an unknown reason. Try again.",
+        | StopReason::Unknown => user_texts::stopped_for_unknown_reason(),
     })
 }
 
 pub(super) fn empty_twice() -> UserError {
-    UserError::other("The model gave no answer, twice. Try again, or rephrase your message.")
+    UserError::other(user_texts::no_answer_twice())
 }
 
 pub(super) fn paused_too_often() -> UserError {
-    UserError::other("The model kept pausing without finishing. Try again.")
+    UserError::other(user_texts::paused_too_often())
 }
 
 pub(super) fn cut_in_calls() -> UserError {
-    UserError::other(
-        "The answer was cut off at its length limit before its tool calls were complete, so none \
-         of them ran. Ask for smaller steps.",
-    )
+    UserError::other(user_texts::length_limit_before_calls())
 }

@@ -1,6 +1,7 @@
 //! The spending limit of a turn.
 
 use protocol::chat::model::Price;
+use protocol::error::user_text::UserText;
 use protocol::{ErrorCode, TokenUsage, UserError};
 
 /// The amount that a turn may still cost, and the message when it is gone. Without a known price,
@@ -12,7 +13,7 @@ pub struct SpendingLimit {
     /// The rest of the limit, in billionths of a US dollar.
     pub left: u64,
     /// The message when nothing is left: the limit that was reached, and what to do.
-    pub reached_message: String,
+    pub reached_message: UserText,
 }
 
 impl SpendingLimit {

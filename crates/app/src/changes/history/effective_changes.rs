@@ -14,11 +14,12 @@ use vault::undo::{EffectivePart, Hunks, Revert, Reverts};
 use crate::changes::diff::displayed_sides;
 use crate::changes::undo::undoable_hunks::{StandingMove, undoable_hunks};
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 
 /// An effect that happened.
 pub(crate) async fn find_effect(store: &Store, effect: &EffectId) -> Result<Effect, UserError> {
     let found = store.effect(effect).await?;
-    found.ok_or_else(|| UserError::other("This change is no longer in the history."))
+    found.ok_or_else(|| UserError::other(user_texts::change_not_in_history()))
 }
 
 /// The bytes before and after an effect; none where there are none or they are not kept.

@@ -23,6 +23,7 @@ use crate::changes::history::{effective_changes, find_effect};
 use crate::events::domain_event::DomainEvent;
 use crate::support::blocking::run_blocking;
 use crate::support::clock::{new_id, now};
+use crate::user_texts;
 
 /// The reason for asking again: another file or none is at the chosen path.
 const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is no longer at that path, so nothing \
@@ -185,11 +186,7 @@ impl NoteChanges {
             };
             places.into_iter().map(wanted).collect::<Option<_>>()
         };
-        run_blocking(search).await?.ok_or_else(|| {
-            UserError::other(
-                "This version isn’t UTF-8 text, and Vaultmate can’t tell its exact bytes. Nothing was changed.",
-            )
-        })
+        run_blocking(search).await?.ok_or_else(|| UserError::other(user_texts::version_not_text()))
     }
 
     /// Identifies the note of an effect as the file that the user was shown, or as the file that took its place.
@@ -263,7 +260,7 @@ impl NoteChanges {
     pub(super) async fn refuse_undone(&self, effect: &EffectId) -> Result<(), UserError> {
         match effective_changes(&self.store).await?.effective_part(effect) {
             EffectivePart::Nothing => {
-                Err(UserError::other("This change was undone. Redo it instead of reapplying it."))
+                Err(UserError::other(user_texts::redo_before_reapply()))
             }
             EffectivePart::Whole | EffectivePart::Without(_) => Ok(()),
         }
@@ -286,11 +283,7 @@ impl NoteChanges {
             return self.complete(*action, effect, hunks).await;
         }
         let about = conflicts.into_iter().find(|conflict| conflict.effect == *effect);
-        let mut question = about.ok_or_else(|| {
-            UserError::other(
-                "The note that you chose is no longer at that path, so nothing was changed. Try again.",
-            )
-        })?;
+        let mut question = about.ok_or_else(|| UserError::other(user_texts::chosen_note_gone()))?;
         if !question.candidates.is_empty() {
             CHOSEN_FILE_IS_AWAY.clone_into(&mut question.why);
         }
@@ -309,7 +302,7 @@ fn is_creation_without_move(unit: &[Effect], effect: &EffectId) -> bool {
 }
 
 fn note_changed_error() -> UserError {
-    UserError::other("The note changed again since it was shown. Try again to see it.")
+    UserError::other(user_texts::note_changed_since_shown())
 }
 
 /// The change that writes the wanted version in the places of the note, which is as it was shown.

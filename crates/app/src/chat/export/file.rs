@@ -9,6 +9,7 @@ use protocol::{ErrorCode, UserError};
 
 use crate::support::blocking::run_blocking;
 use crate::support::clock::new_id;
+use crate::user_texts;
 
 /// The size of the write buffer.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -101,17 +102,17 @@ impl AtomicFileWriter {
 }
 
 fn already_exists_error(file: &Path) -> UserError {
-    let file = file.display();
-    UserError::new(ErrorCode::Write, format!("{file} already exists. Choose another name."))
+    let file = file.display().to_string();
+    UserError::new(ErrorCode::Write, user_texts::file_exists(file))
 }
 
 fn io_error(file: &Path, error: &io::Error) -> UserError {
     let what_to_do = match error.kind() {
-        io::ErrorKind::StorageFull => "Free up some space, or choose another disk.",
-        _ => "Choose another folder.",
+        io::ErrorKind::StorageFull => user_texts::make_room_or_choose_disk(),
+        _ => user_texts::choose_another_folder(),
     };
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
-    let file = file.display();
-    UserError::new(ErrorCode::Write, format!("Couldn’t write {file}: {words}. {what_to_do}"))
+    let file = file.display().to_string();
+    UserError::new(ErrorCode::Write, user_texts::file_not_written(file, words, what_to_do))
 }

@@ -9,6 +9,7 @@ use protocol::{UserError, VaultId};
 use rustix::fs::{AtFlags, StatxFlags};
 use vault::Vault;
 
+use crate::user_texts;
 use crate::workspace::data_dir::{FileAction, io_error, plain_reason, write_private};
 
 /// The name of the record in a vault's data folder.
@@ -225,13 +226,9 @@ pub(super) fn unreadable_reason(dir: &Path) -> Option<String> {
 
 /// The message about a data folder whose record cannot be read.
 pub(super) fn unreadable_error(vault: &Path, dir: &Path, why: &str) -> UserError {
-    let (vault, file) = (vault.display(), dir.join(RECORD_FILE));
-    let (dir, file) = (dir.display(), file.display());
-    UserError::other(format!(
-        "Couldn’t read {file}, which tells whether the history in {dir} belongs to {vault}: {why}. \
-         Make the file readable or restore it from a backup. To begin with a new history instead, \
-         move {dir} to another place."
-    ))
+    let file = dir.join(RECORD_FILE);
+    let [file, dir, vault] = [file.as_path(), dir, vault].map(|path| path.display().to_string());
+    UserError::other(user_texts::vault_record_unreadable(file, dir, vault, why))
 }
 
 /// Whether a data folder has or had a record, readable or not.
