@@ -31,6 +31,7 @@ import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
 import { type ChatEvent, OpenConversation } from './chat/open-conversation.svelte';
 import { inboxTitle } from './conversations/inbox-title';
+import { errorText } from './error-text';
 import { DecisionCleanup } from './review/decision-cleanup';
 import { unknownProvider } from './initial-state';
 import { userError } from './user-error';
@@ -320,7 +321,7 @@ export class AppState {
     if (this.problems.some((other) => other.error.message === error.message)) return;
     this.#problemCount += 1;
     this.problems = [...this.problems, { id: this.#problemCount, error, passes }];
-    this.#announce(translateSentence(error.message));
+    this.#announce(errorText(error));
   }
 
   /** Nothing of one vault is in front of the user beside another one. */
@@ -443,7 +444,7 @@ function endOf(last: ChatItem | undefined): string | null {
     case 'cancelled':
       return m.ended_cancelled();
     case 'failed':
-      return `${m.ended_failed()}: ${last.error ? translateSentence(last.error.message) : m.ended_failed_unknown()}`;
+      return `${m.ended_failed()}: ${last.error ? errorText(last.error) : m.ended_failed_unknown()}`;
     case 'interrupted':
       return m.ended_interrupted();
     case 'limit':

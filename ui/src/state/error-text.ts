@@ -1,0 +1,34 @@
+/** Words the errors of the application in the language of the window, by the keys of its catalog. */
+import german from '../../messages/core.de.json';
+import type { CatalogText, TextArg, UserError } from '../ipc/bindings';
+import { getLocale } from '../messages/runtime';
+import { translateSentence } from '../shared/i18n/translate-sentence';
+
+const templates: Readonly<Record<string, string>> = german;
+/** What follows is a name or a quotation. */
+const quote = /[`„]$/;
+
+/** The text of an error. One that has no entry, as those of earlier versions, is translated by its English text. */
+export function errorText({ message, text }: UserError): string {
+  return (text && wording(text)) ?? translateSentence(message);
+}
+
+/** The text of an entry; null in English, and where the catalog has no such entry. */
+function wording({ key, args }: CatalogText): string | null {
+  const template = getLocale() === 'en' ? undefined : templates[key];
+  if (template === undefined) return null;
+  const known = new Map(args);
+  let text = '';
+  for (const [index, piece] of template.split(/\{(\w+)\}/).entries()) {
+    const part = index % 2 === 0 ? piece : argument(known.get(piece), quote.test(text));
+    if (part === null) return null;
+    text += part;
+  }
+  return text;
+}
+
+function argument(arg: TextArg | undefined, isQuoted: boolean): string | null {
+  if (arg === undefined) return null;
+  if (typeof arg !== 'string') return wording(arg);
+  return isQuoted ? arg : translateSentence(arg);
+}
