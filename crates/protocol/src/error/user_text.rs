@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::NotePath;
+
 /// An entry of the catalog with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CatalogText {
@@ -90,6 +92,13 @@ impl From<String> for UserText {
 impl From<&str> for UserText {
     fn from(english: &str) -> Self {
         english.to_owned().into()
+    }
+}
+
+/// The name of a note, which no language changes.
+impl From<&NotePath> for UserText {
+    fn from(path: &NotePath) -> Self {
+        path.as_str().into()
     }
 }
 
