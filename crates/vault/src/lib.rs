@@ -39,6 +39,7 @@ mod watch;
 pub use apply::progress::Progress;
 pub use apply::recover::Recovery;
 pub use apply::{Applied, ChangeBatch, PlannedChange};
+pub use error::user_texts::TEXTS as USER_TEXTS;
 pub use error::{ApplyError, OpenError, VaultError};
 pub use extra_root::{ExtraRootError, validate_extra_roots};
 pub use filesystem::file_times::FileTimes;

@@ -1,58 +1,52 @@
 //! Why a folder cannot be an extra root.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use protocol::UserError;
+use protocol::error::user_text::UserText;
 use thiserror::Error;
 
 use crate::OpenError;
+use crate::error::user_texts;
 
 /// Why a folder is not added to the vault, or not seen.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExtraRootError {
     /// It cannot be opened.
-    #[error(transparent)]
     Open(#[from] OpenError),
     /// It is not a path from the top of the file system.
-    #[error("{} isn’t the full path of a folder. Enter the full path, starting with `/`.", folder.display())]
     NotWhole {
         /// The folder that the user named.
         folder: PathBuf,
     },
     /// The folder is the vault itself.
-    #[error("{} is the vault itself. Choose a folder outside it.", folder.display())]
     TheVault {
         /// The folder that the user named.
         folder: PathBuf,
     },
     /// It lies in the vault.
-    #[error("{} is in the vault already. Choose a folder outside it.", folder.display())]
     InVault {
         /// The folder that the user named.
         folder: PathBuf,
     },
     /// The vault lies in it.
-    #[error("{} contains the vault, so its notes would appear twice. Choose a folder outside the \
-             vault.", folder.display())]
     HoldsVault {
         /// The folder that the user named.
         folder: PathBuf,
     },
     /// It and another root share notes.
-    #[error("{} overlaps another additional folder. Add only the outer one.", folder.display())]
     Overlaps {
         /// The folder that the user named.
         folder: PathBuf,
     },
     /// Nothing is in it. It may still be added.
-    #[error("{} is empty. If it’s on another drive, connect that drive.", folder.display())]
     Empty {
         /// The folder that the user named.
         folder: PathBuf,
     },
     /// It cannot be seen under its name.
-    #[error("{} can’t be shown in the vault under the name `{name}`. Rename the folder, or give it another name in the settings file.", folder.display())]
     Name {
         /// The folder that the user named.
         folder: PathBuf,
@@ -70,13 +64,37 @@ pub(super) const HIDDEN_MESSAGE: &str = "the vault already has a file or folder 
 pub(super) const UNNAMED_MESSAGE: &str = "an additional folder can’t be shown under this name; \
      choose another one in the settings file";
 
+impl fmt::Display for ExtraRootError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text().english())
+    }
+}
+
 impl From<ExtraRootError> for UserError {
     fn from(error: ExtraRootError) -> Self {
-        Self::other(error.to_string())
+        Self::other(error.text())
     }
 }
 
 impl ExtraRootError {
+    /// The text for the user.
+    #[must_use]
+    pub fn text(&self) -> UserText {
+        let shown = |folder: &Path| folder.display().to_string();
+        match self {
+            Self::Open(error) => error.text(),
+            Self::NotWhole { folder } => user_texts::not_a_full_path(shown(folder)),
+            Self::TheVault { folder } => user_texts::folder_is_vault(shown(folder)),
+            Self::InVault { folder } => user_texts::folder_in_vault(shown(folder)),
+            Self::HoldsVault { folder } => user_texts::folder_contains_vault(shown(folder)),
+            Self::Overlaps { folder } => user_texts::folders_overlap(shown(folder)),
+            Self::Empty { folder } => user_texts::folder_empty(shown(folder)),
+            Self::Name { folder, name } => {
+                user_texts::folder_name_unfit(shown(folder), name.as_str())
+            }
+        }
+    }
+
     /// The rest of a sentence about a root that was added before. It does not say where that is:
     /// a model may read it.
     pub(super) const fn message_without_path(&self) -> &'static str {
