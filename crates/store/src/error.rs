@@ -1,64 +1,52 @@
 //! Errors of the store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use protocol::error::user_text::UserText;
 use protocol::error::{sentence, with_causes};
 use protocol::{ErrorCode, UserError};
 use thiserror::Error;
 
 use crate::Store;
 
-/// Variants tell a caller what it can do; nothing of the failed operation was stored. Of `File` and
-/// `Sql` the cause belongs behind the message, so these end without a full stop; the failed action
+pub(crate) mod user_texts;
+
+/// Variants tell a caller what it can do; nothing of the failed operation was stored. The failed action
 /// is in the log.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A newer version owns the file.
-    #[error(
-        "`{}` was written by a newer version of Vaultmate. Nothing was changed. Update Vaultmate.",
-        file.display()
-    )]
     Newer {
         /// The database.
         file: PathBuf,
     },
     /// The file is not a database any more, or its content contradicts itself.
-    #[error("`{}` is damaged. Move it away or restore a backup, then start again.", file.display())]
     Corrupt {
         /// The database.
         file: PathBuf,
     },
     /// Another program reads the file, so deleted data cannot be removed from its log yet.
-    #[error("`{}` is being read by another program. Close that program, then try again.", file.display())]
     Read {
         /// The database.
         file: PathBuf,
     },
     /// The disk took no more.
-    #[error("Couldn’t save because the disk is full. Free up some space, then try again.")]
     Full {
         /// The failed action.
         doing: &'static str,
     },
     /// The question has another answer.
-    #[error("This question was already answered with “{answer}”.")]
     AlreadyAnswered {
         /// The text of the answer.
         answer: String,
     },
     /// The question has this answer: there is nothing left to do.
-    #[error("This question was already answered with this text.")]
     AnsweredSo,
     /// The question is not open any more, though nobody answered it.
-    #[error("This question was withdrawn. Send your text as a new message.")]
     Withdrawn,
     /// The conversation is being answered.
-    #[error(
-        "An answer is being written in this conversation. Stop it or wait until it is complete."
-    )]
     Working,
     /// The id names nothing, or nothing in the state that the operation needs.
-    #[error("{what} no longer exists.")]
     NotFound {
         /// The missing row as the subject of the message: "This answer".
         what: &'static str,
@@ -66,10 +54,8 @@ pub enum StoreError {
         id: String,
     },
     /// A plan does not fit on the pending changes.
-    #[error(transparent)]
     Unplannable(#[from] protocol::ChangeSetConflict),
     /// The file could not be made or secured.
-    #[error("Couldn’t open the database `{}`", file.display())]
     File {
         /// The database.
         file: PathBuf,
@@ -78,7 +64,6 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// Any other error of SQLite.
-    #[error("Vaultmate couldn’t read or save its data")]
     Sql {
         /// The failed action.
         doing: &'static str,
@@ -88,7 +73,35 @@ pub enum StoreError {
     },
 }
 
+impl std::fmt::Display for StoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text().english())
+    }
+}
+
 impl StoreError {
+    /// The text for the user.
+    #[must_use]
+    pub fn text(&self) -> UserText {
+        let shown = |file: &Path| file.display().to_string();
+        match self {
+            Self::Newer { file } => user_texts::database_newer(shown(file)),
+            Self::Corrupt { file } => user_texts::database_damaged(shown(file)),
+            Self::Read { file } => user_texts::database_read_elsewhere(shown(file)),
+            Self::Full { .. } => user_texts::no_room_to_save(),
+            Self::AlreadyAnswered { answer } => user_texts::already_answered(answer.as_str()),
+            Self::AnsweredSo => user_texts::answered_with_this_text(),
+            Self::Withdrawn => user_texts::question_withdrawn(),
+            Self::Working => user_texts::answer_in_progress(),
+            Self::NotFound { what, .. } => user_texts::row_gone(*what),
+            Self::Unplannable(conflict) => sentence(&conflict.to_string()).into(),
+            Self::File { file, source } => {
+                user_texts::database_not_opened(shown(file), with_causes(source))
+            }
+            Self::Sql { source, .. } => user_texts::database_failed(with_causes(source)),
+        }
+    }
+
     /// Whether only a row is missing, in another state than the operation needs, or not readable:
     /// operations on other rows may succeed. Otherwise the file, the disk or SQLite failed.
     #[must_use]
@@ -127,14 +140,7 @@ impl From<StoreError> for UserError {
             StoreError::Full { .. } => ErrorCode::Write,
             _ => ErrorCode::Other,
         };
-        let what_to_do = match &error {
-            StoreError::Sql { .. } => {
-                " Check the disk that contains the data folder, then try again."
-            }
-            StoreError::File { .. } => " Check the permissions of the data folder, then try again.",
-            _ => "",
-        };
-        Self::new(code, format!("{}{what_to_do}", sentence(&with_causes(&error))))
+        Self::new(code, error.text())
     }
 }
 

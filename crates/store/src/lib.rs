@@ -45,6 +45,7 @@ pub use conversations::title_queue::EndedConversation;
 pub use db::loss_detection::LostDatabase;
 pub use db::store::Store;
 pub use error::StoreError;
+pub use error::user_texts::TEXTS as USER_TEXTS;
 pub use hub::approvals::ApprovalOutcome;
 pub use hub::inbox::{DeliveredMessage, DeliveryOutcome, InboxRow, id_at_hub};
 pub use hub::outbox::{ExpiredNotification, ExpiredReplies, OutboxPush, OutboxRow};

@@ -256,5 +256,11 @@ fn as_length(limit: u32) -> usize {
 }
 
 fn archive_error(error: StoreError) -> ArchiveError {
-    ArchiveError(error.to_string())
+    ArchiveError(match error {
+        // A model needs no cause that SQLite or the system words.
+        StoreError::File { .. } | StoreError::Sql { .. } => {
+            "Vaultmate couldn’t read or save its data".to_owned()
+        }
+        other => other.to_string(),
+    })
 }
