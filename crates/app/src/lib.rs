@@ -62,6 +62,6 @@ pub use workspace::vault_registry::adopt;
 
 /// The texts for the user that have an entry of the catalog, of this crate and of those below.
 pub fn catalog_entries() -> impl Iterator<Item = &'static CatalogEntry> {
-    let below = [llm::USER_TEXTS, vault::USER_TEXTS, store::USER_TEXTS];
+    let below = [llm::USER_TEXTS, vault::USER_TEXTS, store::USER_TEXTS, ::hub::USER_TEXTS];
     user_texts::TEXTS.iter().chain(below.into_iter().flatten())
 }

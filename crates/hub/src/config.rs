@@ -2,10 +2,12 @@
 
 use http::HeaderValue;
 use protocol::UserError;
-use protocol::error::sentence;
+use protocol::error::user_text::UserText;
 use thiserror::Error;
 
 use crate::endpoint::Endpoint;
+
+pub(crate) mod user_texts;
 
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1024;
@@ -117,36 +119,45 @@ impl Token {
 #[non_exhaustive]
 pub enum ConfigProblem {
     /// The URL cannot be read.
-    #[error(
-        "“{0}” isn’t the URL of a hub. Enter it like ws://127.0.0.1:9473 or wss://hub.example."
-    )]
     Address(String),
     /// The URL leads off this computer without TLS.
-    #[error(
-        "“{0}” isn’t encrypted, and ws:// is only allowed for a hub on this computer. Use wss:// \
-         for a hub on another computer."
-    )]
     NotThisComputer(String),
     /// The name does not fit the hub's rule.
-    #[error(
-        "The hub doesn’t accept the name “{0}”. Use up to 64 letters, digits, - and _, and begin \
-         with a letter."
-    )]
     Name(String),
     /// The description is empty or only white space, which the hub refuses.
-    #[error("The hub requires a description. Describe in a sentence how your notes can help.")]
     DescriptionBlank,
     /// The description is too long.
-    #[error("The description has {0} characters. Shorten it to {DESCRIPTION_MAX}.")]
     DescriptionLong(usize),
     /// The token cannot stand in a header.
-    #[error("The token contains a space or control character. Check that you copied all of it.")]
     Token,
+}
+
+impl ConfigProblem {
+    /// The text for the user.
+    #[must_use]
+    pub fn text(&self) -> UserText {
+        match self {
+            Self::Address(url) => user_texts::hub_url_unreadable(url.as_str()),
+            Self::NotThisComputer(url) => user_texts::hub_url_unencrypted(url.as_str()),
+            Self::Name(name) => user_texts::hub_name_unfit(name.as_str()),
+            Self::DescriptionBlank => user_texts::hub_description_missing(),
+            Self::DescriptionLong(count) => {
+                user_texts::hub_description_too_long(count.to_string(), DESCRIPTION_MAX.to_string())
+            }
+            Self::Token => user_texts::token_unfit(),
+        }
+    }
+}
+
+impl std::fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text().english())
+    }
 }
 
 impl From<ConfigProblem> for UserError {
     fn from(problem: ConfigProblem) -> Self {
-        Self::other(sentence(&problem.to_string()))
+        Self::other(problem.text())
     }
 }
 

@@ -30,6 +30,7 @@ mod tls;
 pub mod websocket;
 pub mod wire;
 
+pub use config::user_texts::TEXTS as USER_TEXTS;
 pub use config::{ConfigProblem, LinkConfig, Token, check_description, check_name};
 pub use driver::{start, start_timed};
 pub use endpoint::loopback_ip;
