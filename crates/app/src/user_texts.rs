@@ -36,6 +36,7 @@ protocol::user_texts! {
     choose_another_folder() = "Choose another folder.";
     chosen_note_gone() =
         "The note that you chose is no longer at that path, so nothing was changed. Try again.";
+    connection_lost() = "The connection was lost during the answer. Try again.";
     conversation_busy() =
         "This conversation is busy. Wait for the answer or stop it, then send or remove queued \
          messages.";
@@ -96,6 +97,12 @@ protocol::user_texts! {
     message_not_answered() = "This message hasn’t been answered yet. Edit it in the queue.";
     message_not_queued() =
         "This message is no longer queued. Stop its answer, or send another message.";
+    message_not_saved(why) = "Couldn’t save this message: {why}";
+    model_did_nothing() = "The model did nothing about the message.";
+    model_no_longer_local(model) =
+        "The model server no longer says that “{model}” runs on this computer, so nothing more \
+         was sent. Send your message again: it is answered without the notes that only local \
+         models may read. Or choose another model in Settings > Model.";
     models_paused() = "Models are paused, so nothing was sent. Resume them in Settings > Spending.";
     monthly_limit_before_send() =
         "You’ve reached your monthly limit, so nothing was sent. Raise it in Settings > Spending.";
@@ -134,6 +141,9 @@ protocol::user_texts! {
     not_undone_before_regenerating(note) =
         "Couldn’t regenerate, because changes to {note} couldn’t be fully undone. Review them in \
          Changes, or regenerate and keep them.";
+    note_became_private() =
+        "A note became private during this answer, so nothing more was sent. Send your message \
+         again.";
     note_changed_since_shown() = "The note changed again since it was shown. Try again to see it.";
     note_exists(path) = "`{path}` already exists. Choose another name.";
     note_name_impossible(link) = "No note can be called “{link}”.";
@@ -153,6 +163,9 @@ protocol::user_texts! {
     only_last_regenerated() =
         "Only the last message can be regenerated. Edit this message instead.";
     only_notes_open(path) = "`{path}` isn’t a note. Only notes can be opened.";
+    private_rules_changed() =
+        "The rules for private notes were changed during this answer, so nothing more was sent. \
+         Send your message again.";
     provider_changed_before_key() = "The provider was changed meanwhile. Paste the API key again.";
     queued_message_empty() = "There’s nothing to send. Type a message, or remove it.";
     redo_before_reapply() = "This change was undone. Redo it instead of reapplying it.";
@@ -161,6 +174,9 @@ protocol::user_texts! {
          review.";
     review_lists_applied(why) = "A review may still list changes that were already applied: {why}";
     review_not_repeated() = "These changes have already been reviewed. Nothing was repeated.";
+    rules_file_hidden(path) =
+        "`{path}` was hidden or removed during this answer, so nothing more was sent. Send your \
+         message again.";
     search_result_in_busy_version() =
         "The search result is in another version of this conversation, which is busy. Wait for \
          the answer or stop it, send or remove queued messages, then open the result again.";

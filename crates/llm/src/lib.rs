@@ -39,6 +39,7 @@ pub mod tool_api;
 pub mod transport;
 pub mod turn;
 
+pub use model::user_texts::TEXTS as USER_TEXTS;
 pub use model::{
     ContentBlock, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall,
     ToolSpec,
@@ -65,4 +66,3 @@ pub use tool_api::tool::{
 pub use transport::http::Deadlines;
 pub use transport::time_scale::TimeScale;
 pub use turn::spending_limit::SpendingLimit;
-pub use turn::user_texts::TEXTS as USER_TEXTS;

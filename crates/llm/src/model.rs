@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use protocol::error::user_text::UserText;
 use protocol::{CallId, Speech, TokenUsage};
 use serde_json::Value;
 use thiserror::Error;
+
+pub(crate) mod user_texts;
 
 /// One request for one streamed answer.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -172,15 +175,15 @@ pub enum StopReason {
 pub enum ModelError {
     /// Missing or refused key.
     #[error("{0}")]
-    Auth(String),
+    Auth(UserText),
     /// This key will not do, and another one is ready.
     #[error("{0}")]
-    KeyFailed(String),
+    KeyFailed(UserText),
     /// Too many requests; `retry_after` as the server asked.
     #[error("{message}")]
     RateLimit {
         /// The error of the server.
-        message: String,
+        message: UserText,
         /// The wait that the server asked for.
         retry_after: Option<Duration>,
     },
@@ -188,30 +191,30 @@ pub enum ModelError {
     #[error("{message}")]
     Overloaded {
         /// The error of the server.
-        message: String,
+        message: UserText,
         /// The wait that the server asked for.
         retry_after: Option<Duration>,
     },
     /// Not reached, or cut off.
     #[error("{0}")]
-    Network(String),
+    Network(UserText),
     /// Reached, and silent past the deadline.
     #[error("{0}")]
-    Silent(String),
+    Silent(UserText),
     /// The request is not acceptable.
     #[error("{0}")]
-    InvalidRequest(String),
+    InvalidRequest(UserText),
     /// The provider does not know the model: it was retired, or its name is wrong.
     #[error("{0}")]
-    NoModel(String),
+    NoModel(UserText),
     /// The model or its server takes no tools.
     #[error("{0}")]
-    NoTools(String),
+    NoTools(UserText),
     /// The prompt does not fit the model's window.
     #[error("{message}")]
     ContextExceeded {
         /// The error of the server.
-        message: String,
+        message: UserText,
         /// How many tokens the model reads, where the server reports it.
         window: Option<u32>,
         /// How many tokens the prompt has, where the server counted them.
@@ -219,24 +222,45 @@ pub enum ModelError {
     },
     /// The server has begun to load the model, and answers once it has.
     #[error("{0}")]
-    Loading(String),
+    Loading(UserText),
     /// The application lets no request be sent at this moment.
     #[error("{0}")]
-    NotSent(String),
+    NotSent(UserText),
     /// Not sent: what the request was built by has changed since, so it has to be built again.
     #[error("{0}")]
-    Outdated(String),
+    Outdated(UserText),
     /// Anything else; `retryable` inside a stream and for 5xx.
     #[error("{message}")]
     Unknown {
         /// The error of the server.
-        message: String,
+        message: UserText,
         /// Whether sending it again may help.
         retryable: bool,
     },
 }
 
 impl ModelError {
+    /// The text for the user.
+    #[must_use]
+    pub fn into_text(self) -> UserText {
+        match self {
+            Self::Auth(text)
+            | Self::KeyFailed(text)
+            | Self::Network(text)
+            | Self::Silent(text)
+            | Self::InvalidRequest(text)
+            | Self::NoModel(text)
+            | Self::NoTools(text)
+            | Self::Loading(text)
+            | Self::NotSent(text)
+            | Self::Outdated(text)
+            | Self::RateLimit { message: text, .. }
+            | Self::Overloaded { message: text, .. }
+            | Self::ContextExceeded { message: text, .. }
+            | Self::Unknown { message: text, .. } => text,
+        }
+    }
+
     /// The kind of error, for logs. The message may quote the server, and with it a note or an answer of the
     /// model, so no log may hold it.
     #[must_use]
@@ -265,10 +289,7 @@ impl ModelError {
         Self::Unknown { message: Self::unreadable_call_message(problem), retryable: false }
     }
 
-    pub(crate) fn unreadable_call_message(problem: &str) -> String {
-        format!(
-            "The model tried to use a tool, but its call can’t be read ({problem}). Rephrase your \
-             message, or choose another model in Settings."
-        )
+    pub(crate) fn unreadable_call_message(problem: &str) -> UserText {
+        user_texts::call_unreadable(problem)
     }
 }

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::compaction::{CompactionResult, SummaryTrigger};
 use crate::context::tokens::TokenCalibrations;
+use crate::model::user_texts;
 use crate::titles::{self, TitleOutcome};
 use crate::tool_api::registry::ToolRegistry;
 use active_sessions::{BackgroundRequest, MeasurementStart, ServiceInner};
@@ -93,8 +94,7 @@ impl LlmService {
     /// while a turn runs.
     pub async fn summarize(&self, turn: &OpenTurn) -> Result<SummarizeOutcome, UserError> {
         let Some(task) = self.inner.begin_idle_task(&turn.conversation) else {
-            let busy = "An answer is being written. Summarize when it is complete.";
-            return Err(UserError::new(ErrorCode::Busy, busy));
+            return Err(UserError::new(ErrorCode::Busy, user_texts::answer_being_written()));
         };
         match idle::compact_idle(&self.inner, turn, &task, SummaryTrigger::Asked).await {
             Some(made) => made.map(|made| match made {

@@ -34,7 +34,6 @@ mod tests;
 mod tool_kind;
 #[cfg(test)]
 mod usage_tests;
-pub(crate) mod user_texts;
 
 use answer::PartialAnswer;
 use batch::CallBatch;

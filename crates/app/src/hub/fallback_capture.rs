@@ -27,6 +27,7 @@ use tools::catalog::RESOLVE_QUESTION;
 use tools::plan_outcome;
 
 use crate::chat::user_message::title_from_text;
+use crate::user_texts;
 use capture_call::{
     APPEND_TOOL, captures_message, is_capture_call, saved_text, with_settings_notice,
 };
@@ -72,9 +73,7 @@ impl Provider for FallbackCapture {
                 append(&request, &self.inbox, &last_user_text(&request))
             }
             (Some((_, true, why)), _) => {
-                return Err(ModelError::InvalidRequest(format!(
-                    "Couldn’t save this message: {why}"
-                )));
+                return Err(ModelError::InvalidRequest(user_texts::message_not_saved(why)));
             }
             (Some((_, false, output)), _) => {
                 self.text_events(saved_text(&self.inbox, plan_outcome::parse(output)))
@@ -112,9 +111,6 @@ const ADDRESS_MARKS: [&str; 2] = ["://", "www."];
 /// How the results of searches begin that found nothing.
 const EMPTY_RESULT_PREFIXES: [&str; 2] = ["No ", "Nothing "];
 
-/// The error when the model ended and did nothing.
-const DID_NOTHING: &str = "The model did nothing about the message.";
-
 #[async_trait]
 impl Provider for CaptureIfIgnored {
     fn server_id(&self) -> String {
@@ -129,9 +125,7 @@ impl Provider for CaptureIfIgnored {
         }
         match last_call(&request) {
             Some((call, true, why)) if is_capture(call) => {
-                return Err(ModelError::InvalidRequest(format!(
-                    "Couldn’t save this message: {why}"
-                )));
+                return Err(ModelError::InvalidRequest(user_texts::message_not_saved(why)));
             }
             Some((call, false, output)) if is_capture(call) => {
                 return Ok(Box::pin(stream::iter(
@@ -171,7 +165,7 @@ impl Provider for CaptureIfIgnored {
 /// The answer, with an error in the place of its end, whatever it says: it may claim to have saved
 /// the message.
 fn fail_at_end(answer: ModelStream) -> ModelStream {
-    let did_nothing = || ModelError::InvalidRequest(DID_NOTHING.to_owned());
+    let did_nothing = || ModelError::InvalidRequest(user_texts::model_did_nothing());
     Box::pin(answer.map(move |event| match event {
         Ok(ModelEvent::Stopped { .. }) => Err(did_nothing()),
         event => event,

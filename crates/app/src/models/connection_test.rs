@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::app::services::AppServices;
 use crate::models::selection::{ModelProvider, SelectedModel, SelectionInput};
 use crate::settings::secrets;
+use crate::user_texts;
 
 impl App {
     /// Asks the provider for one word, and which models it has. While no model is chosen and there is
@@ -128,5 +129,5 @@ async fn ask_one_word(
             return Ok(());
         }
     }
-    Err(ModelError::Network("The connection was lost during the answer. Try again.".to_owned()))
+    Err(ModelError::Network(user_texts::connection_lost()))
 }

@@ -11,6 +11,7 @@ use llm::provider::{ModelStream, Provider};
 use protocol::chat::model::ModelInfo;
 
 use crate::privacy::PrivacyGuard;
+use crate::user_texts;
 
 /// Asks a model that ran on this computer when the turn began, and refuses once it does not. Before each
 /// request the server is asked where the model runs, while there are notes that only local models may
@@ -29,11 +30,7 @@ impl Provider for LocalModelGate {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let model = &request.model;
         if self.privacy_guard.has_local_only() && self.provider.runs_elsewhere(model).await? {
-            return Err(ModelError::NotSent(format!(
-                "The model server no longer says that “{model}” runs on this computer, so nothing more was sent. \
-                 Send your message again: it is answered without the notes that only local models may \
-                 read. Or choose another model in Settings > Model."
-            )));
+            return Err(ModelError::NotSent(user_texts::model_no_longer_local(model.as_str())));
         }
         self.provider.stream(request).await
     }

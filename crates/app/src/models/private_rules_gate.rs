@@ -10,6 +10,7 @@ use protocol::chat::model::ModelInfo;
 
 use crate::privacy::PrivacyGuard;
 use crate::settings::config::Config;
+use crate::user_texts;
 
 /// Asks through another provider while the private rules are those that the requests are built by. After a
 /// change, each request is [`ModelError::Outdated`].
@@ -33,11 +34,7 @@ impl Provider for PrivateRulesGate {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let rules = self.config.private_rules();
         if self.privacy_guard.set_rules(rules) != self.rules_generation {
-            return Err(ModelError::Outdated(
-                "The rules for private notes were changed during this answer, so nothing more was sent. \
-                 Send your message again."
-                    .to_owned(),
-            ));
+            return Err(ModelError::Outdated(user_texts::private_rules_changed()));
         }
         self.provider.stream(request).await
     }

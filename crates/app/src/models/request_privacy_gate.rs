@@ -10,6 +10,7 @@ use protocol::chat::model::ModelInfo;
 use protocol::{NotePath, TurnId};
 
 use crate::privacy::PrivacyGuard;
+use crate::user_texts;
 
 /// The rules file that the instructions of a turn were read from, once they are.
 #[derive(Debug)]
@@ -51,18 +52,12 @@ impl Provider for RequestPrivacyGate {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let turn = &self.hints.turn;
         if !self.privacy_guard.is_request_current(turn).await.unwrap_or(false) {
-            return Err(ModelError::Outdated(
-                "A note became private during this answer, so nothing more was sent. Send your message again."
-                    .to_owned(),
-            ));
+            return Err(ModelError::Outdated(user_texts::note_became_private()));
         }
         if let Some(rules_file) = self.hints.rules_file.get() {
             let is_shown = self.privacy_guard.shows_note_to(turn, rules_file).await;
             if !is_shown.unwrap_or(false) {
-                return Err(ModelError::Outdated(format!(
-                    "`{rules_file}` was hidden or removed during this answer, so nothing more was sent. Send your \
-                     message again."
-                )));
+                return Err(ModelError::Outdated(user_texts::rules_file_hidden(rules_file)));
             }
         }
         self.provider.stream(request).await

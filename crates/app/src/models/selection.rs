@@ -278,7 +278,7 @@ fn select_from_provider(
         chosen.build(ProviderConfig { base_url, key, deadlines, parameters: parameters.clone() })
     };
     let wire = with_key_pool(settings.key_policy, *pace, keys, one)
-        .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
+        .map_err(|error| UserError::new(ErrorCode::Key, error.into_text()));
     let text_tools =
         wire.as_ref().ok().and_then(|wire| chosen.text_tools(wire, &base_url, no_tools));
     let asked = wire.map(|wire| with_text_tools(wire, text_tools.as_ref()));

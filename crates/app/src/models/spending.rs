@@ -40,7 +40,7 @@ impl Provider for SpendingGate {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         self.config.reload_if_changed().await;
         if let Err(refused) = self.config.ensure_models_allowed() {
-            return Err(ModelError::NotSent(refused.message));
+            return Err(ModelError::NotSent(refused.into()));
         }
         self.provider.stream(request).await
     }
@@ -63,7 +63,7 @@ impl Provider for SpendingGate {
 
     async fn runs_elsewhere(&self, model: &str) -> Result<bool, ModelError> {
         if let Err(refused) = self.config.ensure_models_allowed() {
-            return Err(ModelError::NotSent(refused.message));
+            return Err(ModelError::NotSent(refused.into()));
         }
         self.provider.runs_elsewhere(model).await
     }

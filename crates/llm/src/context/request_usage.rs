@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn what_the_server_refused_before_its_answer_began_costs_nothing() {
-        let limited = ModelError::RateLimit { message: String::new(), retry_after: None };
-        let lost = ModelError::Network(String::new());
+        let limited = ModelError::RateLimit { message: "".into(), retry_after: None };
+        let lost = ModelError::Network("".into());
         let text = [ModelEvent::Text("seven b".into())];
         assert_eq!(heard(90, &[]).after(&limited), TokenUsage::default());
         assert_eq!(counts(heard(90, &[]).after(&lost)), (90, 0, 0));

@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use protocol::error::user_text::UserText;
 use protocol::{Compaction, Message, MessageId, MessagePart, Role, TurnId};
 
 use crate::context::exchange::{Exchange, group_into_exchanges, tokens_of};
 use crate::context::model_texts;
 use crate::context::tokens::{self, TokenCalibration};
-use crate::model::{ModelError, ToolSpec};
+use crate::model::{ModelError, ToolSpec, user_texts};
 use crate::ports::transcript::History;
 use crate::ports::turn_policy::{ContextCapacity, TurnSetup};
 
@@ -86,7 +87,7 @@ pub(crate) struct TooLarge {
 
 impl TooLarge {
     /// For the user: what does not fit the model, and what can be done about it.
-    fn user_message(&self) -> String {
+    fn user_message(&self) -> UserText {
         let Self { part, tokens, room } = self;
         let (what, advice) = match part {
             Mandatory::Instructions => (
@@ -110,10 +111,7 @@ impl TooLarge {
                 "send a new message, or choose a model with a larger context window",
             ),
         };
-        format!(
-            "The request doesn’t fit the context window of the model, which has room for {room} \
-             tokens. {what} alone: about {tokens} tokens. To go on, {advice}."
-        )
+        user_texts::request_over_window(room.to_string(), what, tokens.to_string(), advice)
     }
 }
 

@@ -11,7 +11,7 @@ use protocol::ModelInfo;
 use protocol::settings::KeyPolicy;
 use tokio::time::Instant;
 
-use crate::model::{ContentBlock, ModelError, ModelRequest};
+use crate::model::{ContentBlock, ModelError, ModelRequest, user_texts};
 use crate::provider::{Capabilities, ModelStream, Provider};
 use crate::transport::time_scale::TimeScale;
 
@@ -64,9 +64,7 @@ impl Provider for KeyPool {
         let key = match choice {
             KeyChoice::Key(key) => key,
             KeyChoice::Wait(wait) => {
-                let message = "All API keys have hit their rate limit. Wait a moment, then try \
-                               again.";
-                let (message, retry_after) = (message.to_owned(), Some(wait));
+                let (message, retry_after) = (user_texts::all_keys_limited(), Some(wait));
                 return Err(ModelError::RateLimit { message, retry_after });
             }
         };
@@ -99,7 +97,7 @@ impl KeyStates {
             _ => KeyFault::Other,
         };
         match self.keys().failed(call, key, fault, self.now()) {
-            KeyFallback::Another => ModelError::KeyFailed(error.to_string()),
+            KeyFallback::Another => ModelError::KeyFailed(error.into_text()),
             KeyFallback::Nothing => error,
         }
     }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::context::model_texts;
 use crate::context::tokens::TokenCalibrations;
 use crate::context::window_usage::Filling;
-use crate::model::{ModelError, ModelEvent};
+use crate::model::{ModelError, ModelEvent, user_texts};
 use crate::ports::turn_policy::{ContextCapacity, RefusedWindow, TurnEvent, TurnSetup};
 use crate::provider::ModelStream;
 use crate::service::parts::ServiceParts;
@@ -345,7 +345,7 @@ impl TurnDriver<'_> {
             return CancelReason::Shutdown.into();
         }
         let Some(mut stream) = self.stream.take() else {
-            let error = UserError::other("The answer stopped unexpectedly. Try again.");
+            let error = UserError::other(user_texts::answer_stopped_unexpectedly());
             return next_input(TurnInput::Broke(error));
         };
         let next = match self.while_waiting(stream.next()).await {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::model::ModelError;
+use crate::model::{ModelError, user_texts};
 use crate::provider::ModelStream;
 use crate::transport::decoder::Decoder;
 use crate::transport::tls;
@@ -100,8 +100,7 @@ impl ApiClient {
         let is_direct = base.scheme() == "http" || address::is_loopback(&base);
         let builder = if is_direct { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|_| ModelError::Unknown {
-            message: "Couldn’t set up encrypted connections. Check the system’s certificates."
-                .into(),
+            message: user_texts::encryption_unavailable(),
             retryable: false,
         })?;
         let host = address::server_name(api, &base);
@@ -251,14 +250,10 @@ fn header(
         if api.keyless == KeylessServers::Local && address::is_loopback(base) {
             return Ok(None);
         }
-        let name = api.name;
-        return Err(ModelError::Auth(format!(
-            "There is no API key for {name}. Add one in Settings."
-        )));
+        return Err(ModelError::Auth(user_texts::no_key_for(api.name)));
     }
-    let mut header = HeaderValue::from_str(&format!("{}{key}", api.key.1)).map_err(|_| {
-        ModelError::Auth("The API key contains invalid characters. Check it in Settings.".into())
-    })?;
+    let mut header = HeaderValue::from_str(&format!("{}{key}", api.key.1))
+        .map_err(|_| ModelError::Auth(user_texts::key_unfit()))?;
     header.set_sensitive(true);
     Ok(Some(header))
 }

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_server_that_loads_its_model_is_asked_every_two_seconds_for_ten_minutes() {
-        let loading = ModelError::Loading(String::new());
+        let loading = ModelError::Loading("".into());
         let waits = (1..).map_while(|attempts| next_delay(&loading, attempts, 255));
         let waits: Vec<_> = waits.take(1_000).collect();
         assert_eq!(waits, [Duration::from_secs(2); 299]);
@@ -121,23 +121,23 @@ mod tests {
             let waits = (1..).map_while(|attempts| next_delay(failed, attempts, 255));
             waits.take(1_000).collect::<Vec<_>>()
         };
-        let outdated = ModelError::Outdated(String::new());
+        let outdated = ModelError::Outdated("".into());
         assert_eq!(waits(&outdated), [Duration::ZERO; 2], "within the attempts of others");
-        let failed = ModelError::KeyFailed(String::new());
+        let failed = ModelError::KeyFailed("".into());
         assert_eq!(waits(&failed), [Duration::ZERO; 31], "however many keys there are");
         // After keys that did not do, other errors have no attempts of their own.
-        assert_eq!(next_delay(&ModelError::Network(String::new()), 4, 0), None);
+        assert_eq!(next_delay(&ModelError::Network("".into()), 4, 0), None);
     }
 
     #[test]
     fn final_errors_are_never_sent_again() {
-        let unknown = ModelError::Unknown { message: String::new(), retryable: false };
+        let unknown = ModelError::Unknown { message: "".into(), retryable: false };
         for error in [
-            ModelError::Auth(String::new()),
-            ModelError::InvalidRequest(String::new()),
-            ModelError::NoTools(String::new()),
-            ModelError::NotSent(String::new()),
-            ModelError::ContextExceeded { message: String::new(), window: None, prompt: None },
+            ModelError::Auth("".into()),
+            ModelError::InvalidRequest("".into()),
+            ModelError::NoTools("".into()),
+            ModelError::NotSent("".into()),
+            ModelError::ContextExceeded { message: "".into(), window: None, prompt: None },
             unknown,
         ] {
             assert_eq!(next_delay(&error, 1, 0), None, "{error:?}");

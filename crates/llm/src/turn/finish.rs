@@ -2,8 +2,7 @@
 
 use protocol::{CallId, CallResult, ErrorCode, TokenUsage, TurnStatus, UserError};
 
-use super::user_texts;
-use crate::model::{ModelError, StopReason};
+use crate::model::{ModelError, StopReason, user_texts};
 
 /// An ending without ids and times, which the driver adds.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +95,7 @@ impl Finish {
 
 impl From<ModelError> for UserError {
     fn from(error: ModelError) -> Self {
-        let code = match error {
+        let code = match &error {
             ModelError::Auth(_) | ModelError::KeyFailed(_) => ErrorCode::Key,
             ModelError::NoModel(_) => ErrorCode::Model,
             ModelError::RateLimit { .. }
@@ -112,7 +111,7 @@ impl From<ModelError> for UserError {
             | ModelError::Outdated(_)
             | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,
         };
-        Self::new(code, error.to_string())
+        Self::new(code, error.into_text())
     }
 }
 

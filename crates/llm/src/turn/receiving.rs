@@ -11,7 +11,7 @@ use super::{
     finish, finished, store_step,
 };
 use crate::context::request_usage::RequestUsage;
-use crate::model::{ModelError, ModelEvent, StopReason};
+use crate::model::{ModelError, ModelEvent, StopReason, user_texts};
 use crate::transport::retry;
 
 impl Turn {
@@ -49,10 +49,7 @@ impl Turn {
                 self.failed(mode, attempt, &answer, error, Some(Duration::ZERO))
             }
             TurnInput::Severed => {
-                let error = ModelError::Network(
-                    "The answer was cut off before its end. Check the network, then try again."
-                        .into(),
-                );
+                let error = ModelError::Network(user_texts::answer_severed());
                 let wait = retry::next_delay(&error, attempt, self.spread);
                 self.failed(mode, attempt + 1, &answer, error, wait)
             }

@@ -87,8 +87,9 @@ async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
     assert_eq!(events.first(), Some(&Ok(ModelEvent::OwnCall(again))));
     for others in [&[][..], &["capture-2"]] {
         let refused = with(others).stream(request()).await.err();
-        let why = ModelError::InvalidRequest("Couldn’t save this message: Cut.".to_owned());
-        assert_eq!(refused, Some(why), "{others:?}");
+        assert!(matches!(refused, Some(ModelError::InvalidRequest(_))), "{refused:?}");
+        let why = refused.map(|error| error.to_string());
+        assert_eq!(why.as_deref(), Some("Couldn’t save this message: Cut."), "{others:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! How large a window a prompt needs, and whether it was read whole. Pure.
 
-use crate::model::{ContentBlock, ModelError, ModelRequest};
+use crate::model::{ContentBlock, ModelError, ModelRequest, user_texts};
 
 /// The smallest window that is asked for. Loading a model again for each longer prompt would cost
 /// more than the memory does.
@@ -59,11 +59,8 @@ pub(super) fn choose_window(
 ) -> Result<u32, ModelError> {
     let longest = longest.unwrap_or(DEFAULT_WINDOW);
     if prompt_size.min_tokens_estimate() >= longest {
-        let message = format!(
-            "This conversation has at least {} tokens, but the model’s context window is \
-             {longest}. Start a new conversation, or choose a model with a larger context window.",
-            prompt_size.min_tokens_estimate()
-        );
+        let tokens = prompt_size.min_tokens_estimate();
+        let message = user_texts::prompt_over_window(tokens.to_string(), longest.to_string());
         return Err(ModelError::ContextExceeded { message, window: Some(longest), prompt: None });
     }
     let wanted =
@@ -91,6 +88,6 @@ mod tests {
     fn what_cannot_fit_is_not_sent() {
         let error = choose_window(&PromptSize { bytes: 60_000 }, 100, Some(8_192)).unwrap_err();
         assert!(matches!(&error, ModelError::ContextExceeded { message, window: Some(8_192), .. }
-            if message.contains("10000")));
+            if message.english().contains("10000")));
     }
 }

@@ -2,20 +2,20 @@
 
 use std::net::IpAddr;
 
+use protocol::error::user_text::UserText;
 use reqwest::Url;
 
 use super::api_profile::{ApiProfile, BasePath};
-use crate::model::ModelError;
+use crate::model::{ModelError, user_texts};
 
 /// The base URL for the API's paths; empty means the provider's own.
 pub(super) fn parse(api: &ApiProfile, base_url: &str) -> Result<Url, ModelError> {
     let given = base_url.trim().trim_end_matches('/');
     let base = if given.is_empty() { api.base_url } else { given };
-    let refused = |why: &str| {
-        ModelError::InvalidRequest(format!("The server URL {why}. Correct it in Settings."))
-    };
-    let mut url = Url::parse(base)
-        .map_err(|_| refused(&format!("isn’t a web address such as {}", api.base_url)))?;
+    let refused_as = |why: UserText| ModelError::InvalidRequest(user_texts::server_url_unfit(why));
+    let refused = |why: &str| refused_as(why.into());
+    let mut url =
+        Url::parse(base).map_err(|_| refused_as(user_texts::no_web_address(api.base_url)))?;
     url.set_path(&path_below(api.root, url.path()));
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refused("contains a username or password"));

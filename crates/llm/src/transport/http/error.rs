@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use protocol::error::user_text::UserText;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::api_profile::{ApiProfile, KeylessServers};
 use super::error_body::{ErrorBody, ErrorClass};
-use crate::model::ModelError;
+use crate::model::{ModelError, user_texts};
 use crate::transport::clock::utc_now;
 use crate::transport::decoder::DecodeError;
 use crate::transport::retry::MAX_WAIT;
@@ -58,21 +59,13 @@ impl RequestErrors {
             (429, _) => self.busy(&trouble, retry_after),
             (503, ErrorClass::Loading) => self.loading(),
             (503 | 529, _) => self.overloaded(retry_after),
-            (511, _) => final_error(format!(
-                "Couldn’t reach {}: this network requires you to sign in. Open a browser, sign in, \
-                 and try again.",
-                self.host
-            )),
-            (300..=399, _) => final_error(format!(
-                "{} redirects to another address, which isn’t allowed. Check the server URL in \
-                 Settings.",
-                self.host
-            )),
+            (511, _) => final_error(user_texts::network_requires_login(self.host())),
+            (300..=399, _) => final_error(user_texts::server_redirects(self.host())),
             (400 | 422, ErrorClass::NoModel) => self.no_model(),
             (400 | 422, _) => self.refused(&trouble),
             (500..=599, _) => self.server_failed(&trouble),
             (code, _) => {
-                final_error(format!("{} answered with status {code}. Try again.", self.host))
+                final_error(user_texts::unexpected_status(self.host(), code.to_string()))
             }
         }
     }
@@ -82,17 +75,12 @@ impl RequestErrors {
         match error {
             DecodeError::Reported(trouble) => self.reported(&trouble),
             DecodeError::Unreadable(why) => ModelError::Unknown {
-                message: format!("The answer of {} can’t be read: {why}. Try again.", self.host),
+                message: user_texts::answer_unreadable(self.host(), why),
                 retryable: true,
             },
             DecodeError::TooLarge(why) => self.too_large(why),
             DecodeError::Cut { sent, read } => ModelError::ContextExceeded {
-                message: format!(
-                    "{} read only {read} of at least {sent} tokens, so this answer covers only \
-                     part of the conversation. Start a new one, or choose another model in \
-                     Settings.",
-                    self.host
-                ),
+                message: user_texts::prompt_cut(self.host(), read.to_string(), sent.to_string()),
                 window: None,
                 prompt: None,
             },
@@ -100,7 +88,7 @@ impl RequestErrors {
     }
 
     pub(super) fn too_large(&self, why: impl std::fmt::Display) -> ModelError {
-        final_error(format!("The answer of {} is too large: {why}.", self.host))
+        final_error(user_texts::answer_too_large(self.host(), why.to_string()))
     }
 
     /// `what` reads "cut off its answer".
@@ -112,35 +100,28 @@ impl RequestErrors {
     pub(super) fn silent(&self, what: &str) -> ModelError {
         // A slow server is not faster when it is asked once more: that only doubles the wait.
         if self.is_local {
-            return final_error(format!(
-                "{} {what}. A long prompt takes time on this computer. Ask for less at once, or \
-                 choose a smaller model.",
-                self.host
-            ));
+            return final_error(user_texts::local_server_slow(self.host(), what));
         }
         ModelError::Silent(self.check_the_network(what))
     }
 
-    fn check_the_network(&self, what: &str) -> String {
-        format!("{} {what}. Check the network, then try again.", self.host)
+    fn check_the_network(&self, what: &str) -> UserText {
+        user_texts::check_the_network(self.host(), what)
+    }
+
+    fn host(&self) -> &str {
+        &self.host
     }
 
     /// The request did not get through.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
         if is_bad_certificate(error) {
-            return final_error(format!(
-                "{} has a certificate that this computer doesn’t trust. Check the server URL in \
-                 Settings and the computer’s clock.",
-                self.host
-            ));
+            return final_error(user_texts::certificate_not_trusted(self.host()));
         }
         if is_refused_by_a_proxy(error) {
             return self.behind_a_proxy();
         }
-        ModelError::Network(format!(
-            "Couldn’t reach {}. Check the network, then try again.",
-            self.host
-        ))
+        ModelError::Network(user_texts::server_unreachable(self.host()))
     }
 
     /// The server answered well, and with something else. Some report errors that way.
@@ -149,10 +130,7 @@ impl RequestErrors {
         if !trouble.message.is_empty() {
             return self.reported(&trouble);
         }
-        final_error(format!(
-            "{} didn’t respond like {}. Check the server URL in Settings.",
-            self.host, self.api.api
-        ))
+        final_error(user_texts::not_the_expected_api(self.host(), self.api.api))
     }
 
     /// An `error` event inside a stream that began well.
@@ -174,54 +152,33 @@ impl RequestErrors {
 
     fn bad_key(&self) -> ModelError {
         // A proxy may ask for the key of one provider; other APIs are used by many servers.
-        let whose = match self.api.keyless {
+        let owner = match self.api.keyless {
             KeylessServers::Never => self.api.name,
-            KeylessServers::Local => &self.host,
+            KeylessServers::Local => self.host(),
         };
-        ModelError::Auth(format!(
-            "{whose} didn’t accept the API key. Check it, or use another one."
-        ))
+        ModelError::Auth(user_texts::key_refused(owner))
     }
 
     fn no_credit(&self) -> ModelError {
-        ModelError::Auth(format!(
-            "The account at {} has no credit left. Add credit there, or use another API key in \
-             Settings.",
-            self.host
-        ))
+        ModelError::Auth(user_texts::no_credit(self.host()))
     }
 
     fn no_tools(&self) -> ModelError {
-        ModelError::NoTools(format!(
-            "{} rejected the request for `{}`, perhaps because of its tools. Choose another model \
-             in Settings.",
-            self.host, self.model
-        ))
+        ModelError::NoTools(user_texts::tools_rejected(self.host(), self.model.as_str()))
     }
 
     fn forbidden(&self, error_body: &ErrorBody) -> ModelError {
-        let said = self.quote(error_body);
-        ModelError::Auth(format!(
-            "This API key doesn’t have permission{said}. Check it in Settings."
-        ))
+        ModelError::Auth(user_texts::key_without_permission(self.quote(error_body)))
     }
 
     fn no_model(&self) -> ModelError {
-        let model = &self.model;
-        ModelError::NoModel(format!(
-            "{} doesn’t know the model `{model}`. Choose another one in Settings.",
-            self.host
-        ))
+        ModelError::NoModel(user_texts::unknown_model(self.host(), self.model.as_str()))
     }
 
     fn too_long(&self, error_body: &ErrorBody) -> ModelError {
         let message = match error_body.window {
-            Some(window) => format!(
-                "This conversation no longer fits the context window ({window} tokens). Start a \
-                 new one, or start the server with a larger context window."
-            ),
-            None => "This conversation no longer fits the model’s context window. Start a new one."
-                .to_owned(),
+            Some(window) => user_texts::server_window_full(window.to_string()),
+            None => user_texts::context_window_full(),
         };
         let ErrorBody { window, prompt, .. } = *error_body;
         ModelError::ContextExceeded { message, window, prompt }
@@ -230,48 +187,37 @@ impl RequestErrors {
     fn busy(&self, error_body: &ErrorBody, retry_after: Option<Duration>) -> ModelError {
         let said = self.quote(error_body);
         let message = match retry_after.and_then(describe_long_wait) {
-            Some(time) => {
-                format!("Too many requests for this API key{said}. Try again in {time}.")
-            }
-            None => format!(
-                "Too many requests for this API key{said}. Wait a little, then try \
-                             again."
-            ),
+            Some(time) => user_texts::too_many_messages_until(said, time),
+            None => user_texts::too_many_messages(said),
         };
         ModelError::RateLimit { message, retry_after }
     }
 
     fn overloaded(&self, retry_after: Option<Duration>) -> ModelError {
         let message = match retry_after.and_then(describe_long_wait) {
-            Some(time) => format!("{} is overloaded. Try again in {time}.", self.host),
-            None => format!("{} is overloaded. Wait a little, then try again.", self.host),
+            Some(time) => user_texts::server_overloaded_until(self.host(), time),
+            None => user_texts::server_overloaded(self.host()),
         };
         ModelError::Overloaded { message, retry_after }
     }
 
     fn loading(&self) -> ModelError {
-        ModelError::Loading(format!(
-            "{} is still loading `{}`. Try again in a minute.",
-            self.host, self.model
-        ))
+        ModelError::Loading(user_texts::model_loading(self.host(), self.model.as_str()))
     }
 
     fn refused(&self, error_body: &ErrorBody) -> ModelError {
         let said = self.quote(error_body);
-        ModelError::InvalidRequest(format!("{} refused the request{said}.", self.host))
+        ModelError::InvalidRequest(user_texts::message_refused(self.host(), said))
     }
 
     fn server_failed(&self, error_body: &ErrorBody) -> ModelError {
         let said = self.quote(error_body);
-        let message = format!("{} reported an error{said}. Try again.", self.host);
+        let message = user_texts::server_error(self.host(), said);
         ModelError::Unknown { message, retryable: true }
     }
 
     fn behind_a_proxy(&self) -> ModelError {
-        final_error(format!(
-            "{} is behind a proxy that requires a login. Check the system’s proxy settings.",
-            self.host
-        ))
+        final_error(user_texts::proxy_requires_login(self.host()))
     }
 
     /// The server's own message in brackets, short, on one line and without the key.
@@ -295,7 +241,7 @@ fn describe_long_wait(asked_for: Duration) -> Option<String> {
 }
 
 /// Asking again does not mend it.
-fn final_error(message: String) -> ModelError {
+fn final_error(message: UserText) -> ModelError {
     ModelError::Unknown { message, retryable: false }
 }
 
