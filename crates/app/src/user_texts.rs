@@ -84,6 +84,17 @@ protocol::user_texts! {
         "The API key wasn’t saved, because no key is sent to this server URL. The URL must begin \
          with https://, unless the server runs on this computer. Correct it in Settings, then \
          paste the key again.";
+    key_lookup_interrupted() =
+        "Looking for the API key was interrupted. Save the settings again, or restart Vaultmate.";
+    key_of_another_server(other, server, variable) =
+        "The saved API key is for {other}, so it isn’t sent to {server}. Paste the key for \
+         {server} in Settings, or set {variable}.";
+    keyring_locked_for_key(variable) =
+        "The keyring is locked. Unlock it to use your API key, or set {variable}.";
+    keyring_not_answered_yet() = "The keyring hasn’t answered yet. Wait a moment.";
+    keyring_silent_for_key(variable) =
+        "Your API key is in the keyring of the system, which doesn’t answer. Start the keyring \
+         and try again, or set {variable}.";
     links_not_rewritable(link) = "Links to “{link}” can’t be rewritten.";
     lock_not_released(path) =
         "Another Vaultmate has held {path} for ten seconds. End the one that doesn’t answer, then \
@@ -119,6 +130,8 @@ protocol::user_texts! {
     no_image(link) = "There is no image `{link}`. Add it to the folder, or use another one.";
     no_image_extension(path) =
         "`{path}` doesn’t have an image file extension, so it can’t be opened. Rename it.";
+    no_key_for_provider(name, variable) =
+        "There is no API key for {name}. Paste one in Settings, or set {variable}.";
     no_model_for_description() =
         "No model is connected, so the description can’t be drafted. Connect one in Settings.";
     no_model_for_summary() =

@@ -30,7 +30,7 @@ pub struct ProviderStatus {
     /// The server that an environment variable names, while the settings name none.
     pub env_server: Option<EnvServer>,
     /// The problem and the remedy.
-    pub trouble: Option<String>,
+    pub trouble: Option<crate::UserError>,
     /// Why the keyring could not be looked into for a key that is in no other place.
     pub keyring: Option<KeyringTrouble>,
     /// A model server on this computer that could answer, while nobody else does and the user was

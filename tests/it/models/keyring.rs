@@ -46,7 +46,7 @@ async fn a_key_in_a_locked_keyring_is_told_and_found_once_the_keyring_is_unlocke
     let running = home.start_on(bus.address()).await;
     let locked = provider(&running, |_| true).await;
     assert_eq!((locked.has_model, locked.keyring), (true, Some(KeyringTrouble::Locked)));
-    let words = locked.trouble.expect("it is told");
+    let words = locked.trouble.expect("it is told").message;
     assert!(words.starts_with("The keyring is locked."), "{words}");
     let outcome = running.app.unlock_keyring().await;
     assert_eq!(outcome, Ok(Unlocking::Dismissed), "nobody can be asked here");

@@ -39,7 +39,7 @@ async fn wait_until_key_is_for(app: &RunningApp, server: &str) -> ProviderStatus
     let words = format!("The saved API key is for {server}");
     let told = |event: &AppEvent| match event {
         AppEvent::ProviderChanged { provider }
-            if provider.trouble.as_deref().is_some_and(|told| told.starts_with(&words)) =>
+            if provider.trouble.as_ref().is_some_and(|it| it.message.starts_with(&words)) =>
         {
             Some(provider.clone())
         }
@@ -129,7 +129,7 @@ async fn while_the_servers_of_keys_cannot_be_read_no_key_is_used_or_saved() {
     home.data.write("server-of-key", unreadable);
     running.app.change_settings(|settings| settings.base_url = SECOND.into()).await.expect("saved");
     let status = wait_until_key_is_for(&running, "an unknown server (").await;
-    let trouble = status.trouble.expect("it is told");
+    let trouble = status.trouble.expect("it is told").message;
     assert!(trouble.contains("server-of-key can’t be read"), "{trouble}");
     assert_eq!((status.key_source, status.keys), (None, 0));
     let refused = save("sk-another").await.expect_err("its server cannot be recorded").message;
@@ -167,7 +167,10 @@ async fn assert_key_is_for_no_server(app: &RunningApp) {
             "The saved API key is for an unknown server (saving it was interrupted), so it isn’t \
              sent to {server}."
         );
-        assert!(status.trouble.as_ref().is_some_and(|it| it.starts_with(&told)), "{status:?}");
+        assert!(
+            status.trouble.as_ref().is_some_and(|it| it.message.starts_with(&told)),
+            "{status:?}"
+        );
     }
 }
 

@@ -1955,7 +1955,7 @@ envServer: EnvServer | null,
 /**
  * The problem and the remedy.
  */
-trouble: string | null, 
+trouble: UserError | null, 
 /**
  * Why the keyring could not be looked into for a key that is in no other place.
  */

@@ -10,6 +10,7 @@ use llm::providers::model_catalog;
 use llm::{
     Deadlines, KeyPool, ModelError, RequestParameters, TextToolProvider, TimeScale, ToollessModels,
 };
+use protocol::error::user_text::UserText;
 use protocol::event::{LocalServer, ProviderStatus};
 use protocol::settings::{KeyPolicy, KeyringTrouble};
 use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
@@ -88,8 +89,8 @@ impl ModelSelector {
         match tokio::time::timeout(FIRST_SELECTION_TIMEOUT, self.selected()).await {
             Ok(chosen) => chosen.status.clone(),
             Err(_) => {
-                let message = "The keyring hasn’t answered yet. Wait a moment.";
-                failed_selection(ModelProvider::Anthropic, ErrorCode::Key, message).status
+                let text = user_texts::keyring_not_answered_yet();
+                failed_selection(ModelProvider::Anthropic, ErrorCode::Key, text).status
             }
         }
     }
@@ -268,7 +269,7 @@ fn select_from_provider(
     };
     let parameters = match parameters_of(settings, model) {
         Ok(parameters) => parameters,
-        Err(problem) => return failed_selection(chosen, ErrorCode::Other, &problem),
+        Err(problem) => return failed_selection(chosen, ErrorCode::Other, problem),
     };
     let source = found.as_ref().map(|found| found.source.to_owned());
     let keys = found.map(|found| found.keys).unwrap_or_default();
@@ -287,7 +288,7 @@ fn select_from_provider(
         "" => Err(no_model(chosen)),
         _ => Ok(provider),
     });
-    let trouble = provider.as_ref().err().map(ToString::to_string);
+    let trouble = provider.as_ref().err().cloned();
     let sees_local = settings.private.endpoint_is_local && is_local && !is_cloud_model(model);
     let label = if model.is_empty() { chosen.name().to_owned() } else { short_model_name(model) };
     SelectedModel {
@@ -409,47 +410,40 @@ fn commands_only(keyring: Option<KeyringTrouble>) -> SelectedModel {
 
 fn missing_key_selection(provider: ModelProvider) -> SelectedModel {
     let (name, variable) = (provider.name(), provider.env_variable());
-    let message =
-        format!("There is no API key for {name}. Paste one in Settings, or set {variable}.");
-    failed_selection(provider, ErrorCode::Key, &message)
+    failed_selection(provider, ErrorCode::Key, user_texts::no_key_for_provider(name, variable))
 }
 
 /// The key may be in the keyring, which cannot be looked into. Nothing less than the key will do, so a
 /// locked keyring is told as such whatever is in it.
 fn closed(provider: ModelProvider, trouble: KeyringTrouble) -> SelectedModel {
     let variable = provider.env_variable();
-    let (trouble, message) = match trouble {
-        KeyringTrouble::Locked | KeyringTrouble::Unknown => (
-            KeyringTrouble::Locked,
-            format!("The keyring is locked. Unlock it to use your API key, or set {variable}."),
-        ),
-        KeyringTrouble::Unavailable => (
-            KeyringTrouble::Unavailable,
-            format!(
-                "Your API key is in the keyring of the system, which doesn’t answer. Start the \
-                 keyring and try again, or set {variable}."
-            ),
-        ),
+    let (trouble, text) = match trouble {
+        KeyringTrouble::Locked | KeyringTrouble::Unknown => {
+            (KeyringTrouble::Locked, user_texts::keyring_locked_for_key(variable))
+        }
+        KeyringTrouble::Unavailable => {
+            (KeyringTrouble::Unavailable, user_texts::keyring_silent_for_key(variable))
+        }
     };
-    let mut chosen = failed_selection(provider, ErrorCode::Key, &message);
+    let mut chosen = failed_selection(provider, ErrorCode::Key, text);
     chosen.status.keyring = Some(trouble);
     chosen
 }
 
 fn unknown_provider_selection() -> SelectedModel {
-    let message =
-        "Looking for the API key was interrupted. Save the settings again, or restart Vaultmate.";
-    failed_selection(ModelProvider::Anthropic, ErrorCode::Key, message)
+    let text = user_texts::key_lookup_interrupted();
+    failed_selection(ModelProvider::Anthropic, ErrorCode::Key, text)
 }
 
 /// A model was chosen, and cannot be asked.
 fn failed_selection(
     model_provider: ModelProvider,
     code: ErrorCode,
-    message: &str,
+    text: impl Into<UserText>,
 ) -> SelectedModel {
+    let trouble = UserError::new(code, text);
     SelectedModel {
-        provider: Err(UserError::new(code, message)),
+        provider: Err(trouble.clone()),
         text_tools: None,
         model_lister: None,
         model: String::new(),
@@ -465,7 +459,7 @@ fn failed_selection(
             key_source: None,
             keys: 0,
             env_server: None,
-            trouble: Some(message.to_owned()),
+            trouble: Some(trouble),
             keyring: None,
             offer: None,
         },

@@ -36,7 +36,8 @@ export function refusedKey(): Story {
 /** The keyring is locked, and the API key is in it. */
 export function lockedKeyring(): Story {
   const { snapshot } = firstRun();
-  const trouble = 'The keyring is locked. Unlock it to use your API key, or set ANTHROPIC_API_KEY.';
+  const message = 'The keyring is locked. Unlock it to use your API key, or set ANTHROPIC_API_KEY.';
+  const trouble = { code: 'key', message } as const;
   const keyring = 'locked' as const;
   const provider = { ...snapshot.provider, hasModel: true, label: 'Anthropic', trouble, keyring };
   return { snapshot: { ...snapshot, provider }, views: [], notes: {} };

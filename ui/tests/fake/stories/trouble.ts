@@ -33,7 +33,7 @@ export function trouble(): Story {
       },
       provider: {
         ...snapshot.provider,
-        trouble: 'The keyring hasn’t answered yet. Wait a moment.',
+        trouble: { code: 'key', message: 'The keyring hasn’t answered yet. Wait a moment.' },
       },
       problems: [
         { code: 'other', message: 'The settings can’t be written: no space left' },

@@ -69,7 +69,8 @@ describe('a locked keyring with the API key in it', () => {
     await session.begin(null);
 
     const { keyring, ...rest } = { ...session.app.provider, keyring: 'locked' as const };
-    session.app.provider = { ...rest, keyring, keySource: null, trouble: 'It is locked.' };
+    const trouble = { code: 'key', message: 'It is locked.' } as const;
+    session.app.provider = { ...rest, keyring, keySource: null, trouble };
     session.openSettings('answering');
     const settings = within(await screen.findByTestId('settings'));
     await keys.click(await settings.findByRole('button', { name: 'Unlock keyring' }));
@@ -108,7 +109,8 @@ describe('a question that failed while the keyring was locked', () => {
   it('offers to unlock it, and then first of all to try again', async () => {
     const { session, keys } = await open('failed');
     const { provider } = session.app;
-    session.app.provider = { ...provider, keyring: 'locked', trouble: 'The keyring is locked.' };
+    const trouble = { code: 'key', message: 'The keyring is locked.' } as const;
+    session.app.provider = { ...provider, keyring: 'locked', trouble };
     const section = (await screen.findByText('Your message is saved.')).closest('section');
     if (!section) throw new Error('no card');
     const card = within(section);

@@ -154,10 +154,11 @@ describe('the first run, which shows no settings,', () => {
     expect(page).toHaveTextContent('You can connect another model later in Settings > Model.');
 
     await keys.click(screen.getByRole('radio', { name: /Use an API key/ }));
-    const trouble = 'There is no API key for OpenAI. Paste one in Settings, or set OPENAI_API_KEY.';
+    const message = 'There is no API key for OpenAI. Paste one in Settings, or set OPENAI_API_KEY.';
+    const trouble = { code: 'key', message } as const;
     const provider = { ...session.app.provider, hasModel: true, label: 'OpenAI', trouble };
     host.tell({ type: 'provider_changed', provider });
-    await waitFor(() => expect(session.app.provider.trouble).toBe(trouble));
+    await waitFor(() => expect(session.app.provider.trouble).toEqual(trouble));
     expect(screen.getByTestId('key-news')).toHaveTextContent(/^$/);
 
     host.tried = () => Promise.resolve({ type: 'refused', message: credit });

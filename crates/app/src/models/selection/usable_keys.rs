@@ -7,6 +7,7 @@ use super::model_provider::ModelProvider;
 use super::{SelectedModel, SelectionInput, closed, failed_selection, missing_key_selection};
 use crate::settings::key_server;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
+use crate::user_texts;
 
 /// Those of the found keys that are for one server.
 pub(super) struct UsableKeys {
@@ -54,9 +55,6 @@ impl UsableKeys {
 fn key_of_another_server(provider: ModelProvider, other: &str, base_url: &str) -> SelectedModel {
     let server = llm::transport::http::server_of(base_url).unwrap_or_default();
     let variable = provider.env_variable();
-    let message = format!(
-        "The saved API key is for {other}, so it isn’t sent to {server}. Paste the key for {server} in \
-         Settings, or set {variable}."
-    );
-    failed_selection(provider, ErrorCode::Key, &message)
+    let text = user_texts::key_of_another_server(other, server, variable);
+    failed_selection(provider, ErrorCode::Key, text)
 }
