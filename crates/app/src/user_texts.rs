@@ -151,6 +151,21 @@ protocol::user_texts! {
     not_a_note_name(path) = "`{path}` isn’t a note name. Remove the file extension.";
     not_changed_needs_review(note, why, more) =
         "{note} wasn’t changed and still needs review: {why}{more}";
+    not_removed_by_keyring(word) =
+        "The keyring didn’t remove the {word}. Delete it in the keyring’s own app, then try \
+         again.";
+    not_removed_from_locked_keyring(word) =
+        "The keyring is locked, so the {word} couldn’t be removed from it. Unlock the keyring, \
+         then try again.";
+    not_removed_from_silent_keyring(word) =
+        "The system keyring doesn’t answer, so the {word} couldn’t be removed from it. Start the \
+         keyring, then try again.";
+    not_saved_in_keyring(word, error, variable) =
+        "The {word} couldn’t be saved in the system keyring ({error}). Unlock the keyring and try \
+         again, set {variable}, or keep the {word} in a file that only you can read.";
+    not_saved_in_locked_keyring(word, variable) =
+        "The keyring is locked, so the {word} couldn’t be saved in it. Unlock the keyring and try \
+         again, set {variable}, or keep the {word} in a file that only you can read.";
     not_undone_before_regenerating(note) =
         "Couldn’t regenerate, because changes to {note} couldn’t be fully undone. Review them in \
          Changes, or regenerate and keep them.";
@@ -193,14 +208,34 @@ protocol::user_texts! {
     search_result_in_busy_version() =
         "The search result is in another version of this conversation, which is busy. Wait for \
          the answer or stop it, send or remove queued messages, then open the result again.";
+    secret_owners_unreadable(file, why) =
+        "Couldn’t read {file}, which says where your saved API keys or token may be sent: {why}. \
+         Make the file readable. Or remove your saved keys and token, delete the file, and paste \
+         them again.";
     server_url_with_credentials() =
         "The server URL must not contain a username, password, or “?”. Enter only the URL, and \
          add your API key under Model.";
     settings_choice_unreadable() =
         "These settings can no longer be read. Choose others, or correct the file by hand.";
+    settings_cut(file, marker) =
+        "The settings file {file} may be cut off: it no longer has all it had, and its last line \
+         isn’t “{marker}”. No model is asked until it is corrected, or until you choose which \
+         settings count.";
+    settings_empty(file) =
+        "The settings file {file} is empty. No model is asked until it is corrected, or until you \
+         choose which settings count.";
+    settings_gone(file) =
+        "The settings file {file} is gone. No model is asked until it is back, or until you \
+         choose which settings count.";
     settings_not_written(error) = "The settings can’t be written: {error}";
     settings_saved_elsewhere() =
         "Another program saves the settings file all the time. End that program, then try again.";
+    settings_unguarded(file, why) =
+        "The settings file {file} has a new rule for private notes, and the copy that would show \
+         its loss can’t be written. No model is asked until it is. {why}";
+    settings_unreadable(file, why) =
+        "The settings file {file} can’t be read ({why}). No model is asked until it is corrected, \
+         or until you choose which settings count.";
     something_interrupted() = "Something interrupted this. Try again.";
     something_went_wrong() = "Something went wrong.";
     summary_interrupted() =

@@ -163,8 +163,11 @@ mod tests {
     }
 
     fn settings(trouble: Option<&str>) -> AppEvent {
-        let trouble = trouble
-            .map(|message| SettingsProblem { message: message.to_owned(), choices: Vec::new() });
+        let trouble = trouble.map(|message| SettingsProblem {
+            message: message.to_owned(),
+            text: None,
+            choices: Vec::new(),
+        });
         AppEvent::SettingsChanged { settings: Settings::default(), trouble }
     }
 

@@ -5,6 +5,7 @@ use ts_rs::TS;
 
 use crate::chat::model::{ModelInfo, ModelParameters};
 use crate::desktop::DesktopSettings;
+use crate::error::user_text::CatalogText;
 
 /// The treatment of planned changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
@@ -239,8 +240,12 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingsProblem {
-    /// The message, with what to do.
+    /// The message, with what to do, in English.
     pub message: String,
+    /// The same as an entry of the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<CatalogText>,
     /// The choices of the user.
     pub choices: Vec<SettingsChoice>,
 }

@@ -2261,9 +2261,13 @@ export type SettingsChoice = "file" | "last_good" | "defaults";
  */
 export type SettingsProblem = { 
 /**
- * The message, with what to do.
+ * The message, with what to do, in English.
  */
 message: string, 
+/**
+ * The same as an entry of the catalog.
+ */
+text?: CatalogText, 
 /**
  * The choices of the user.
  */

@@ -336,7 +336,7 @@ export class AppState {
   #hearSettings(settings: Settings, trouble: SettingsProblem | null): void {
     this.settingsTold += 1;
     if (trouble && trouble.message !== this.settingsTrouble?.message)
-      this.#announce(translateSentence(trouble.message));
+      this.#announce(errorText(trouble));
     this.settingsTrouble = trouble;
     this.#knowSettings(settings);
   }

@@ -9,7 +9,7 @@ const templates: Readonly<Record<string, string>> = german;
 const quote = /[`„]$/;
 
 /** The text of an error. One that has no entry, as those of earlier versions, is translated by its English text. */
-export function errorText({ message, text }: UserError): string {
+export function errorText({ message, text }: Pick<UserError, 'message' | 'text'>): string {
   return (text && wording(text)) ?? translateSentence(message);
 }
 

@@ -17,6 +17,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use protocol::error::user_text::UserText;
 use protocol::settings::HubSettings;
 use protocol::{ErrorCode, PrivateRules, Settings, SettingsChoice, SettingsProblem, UserError};
 use rustix::fs::OFlags;
@@ -136,7 +137,9 @@ impl Config {
     /// Refuses while the file does not count.
     pub(crate) fn ensure_valid(&self) -> Result<(), UserError> {
         match self.problem() {
-            Some(trouble) => Err(UserError::new(ErrorCode::Settings, trouble.message)),
+            Some(SettingsProblem { message, text, .. }) => {
+                Err(UserError { code: ErrorCode::Settings, message, text })
+            }
             None => Ok(()),
         }
     }
@@ -240,7 +243,7 @@ impl Config {
             | ConfigFault::Empty
             | ConfigFault::Cut
             | ConfigFault::Unguarded(_) => {
-                UserError::new(ErrorCode::Settings, self.fault_message(&fault))
+                UserError::new(ErrorCode::Settings, self.fault_text(&fault))
             }
         })?;
         validate(&now.settings)?;
@@ -325,14 +328,11 @@ impl Config {
         };
         let (settings, private, trouble) = match whole {
             Ok(whole) => (whole.settings, whole.private, None),
-            Err(fault) => (
-                current.settings.clone(),
-                PrivateRules::everything(),
-                Some(SettingsProblem {
-                    message: self.fault_message(&fault),
-                    choices: found.choices(),
-                }),
-            ),
+            Err(fault) => {
+                let (message, text) = self.fault_text(&fault).into_parts();
+                let problem = SettingsProblem { message, text, choices: found.choices() };
+                (current.settings.clone(), PrivateRules::everything(), Some(problem))
+            }
         };
         let is_another = (&current.settings, &current.private, &current.problem)
             != (&settings, &private, &trouble);
@@ -396,31 +396,14 @@ impl Config {
         fs::canonicalize(&file).unwrap_or(file)
     }
 
-    fn fault_message(&self, fault: &ConfigFault) -> String {
-        let file = self.data.config_file();
-        let file = file.display();
+    fn fault_text(&self, fault: &ConfigFault) -> UserText {
+        let file = self.data.config_file().display().to_string();
         match fault {
-            ConfigFault::Gone => format!(
-                "The settings file {file} is gone. No model is asked until it is back, or until you choose \
-                 which settings count."
-            ),
-            ConfigFault::Empty => format!(
-                "The settings file {file} is empty. No model is asked until it is corrected, or until you \
-                 choose which settings count."
-            ),
-            ConfigFault::Cut => format!(
-                "The settings file {file} may be cut off: it no longer has all it had, and its \
-                 last line isn’t “{END_MARKER}”. No model is asked until it is corrected, or \
-                 until you choose which settings count."
-            ),
-            ConfigFault::Unguarded(why) => format!(
-                "The settings file {file} has a new rule for private notes, and the copy that \
-                 would show its loss can’t be written. No model is asked until it is. {why}"
-            ),
-            ConfigFault::Unreadable(why) => format!(
-                "The settings file {file} can’t be read ({why}). No model is asked until it is \
-                 corrected, or until you choose which settings count."
-            ),
+            ConfigFault::Gone => user_texts::settings_gone(file),
+            ConfigFault::Empty => user_texts::settings_empty(file),
+            ConfigFault::Cut => user_texts::settings_cut(file, END_MARKER),
+            ConfigFault::Unguarded(why) => user_texts::settings_unguarded(file, why.as_str()),
+            ConfigFault::Unreadable(why) => user_texts::settings_unreadable(file, why.as_str()),
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use protocol::{ErrorCode, UserError};
 
+use crate::user_texts;
 use crate::workspace::data_dir::{DataDir, plain_reason};
 
 /// Stands in the place of an owner while a secret is being saved. No server and no hub has this name, so the secret is for
@@ -70,13 +71,8 @@ pub(crate) fn read(file: &Path) -> io::Result<BTreeMap<String, String>> {
 /// The same, with an error that names the file and says what the user can do about it.
 pub(crate) fn read_or_explain(file: &Path) -> Result<BTreeMap<String, String>, UserError> {
     read(file).map_err(|error| {
-        let (file, why) = (file.display(), plain_reason(&error));
-        let words = format!(
-            "Couldn’t read {file}, which says where your saved API keys or token may be sent: \
-             {why}. Make the file readable. Or remove your saved keys and token, delete the file, \
-             and paste them again."
-        );
-        UserError::new(ErrorCode::Key, words)
+        let (file, why) = (file.display().to_string(), plain_reason(&error));
+        UserError::new(ErrorCode::Key, user_texts::secret_owners_unreadable(file, why))
     })
 }
 

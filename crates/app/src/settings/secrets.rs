@@ -17,6 +17,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::models::selection::ModelProvider;
 use crate::support::blocking::run_blocking;
+use crate::user_texts;
 use crate::workspace::data_dir::{DataDir, write_private};
 
 mod keyring_removal;
@@ -299,17 +300,13 @@ pub(crate) async fn needs_unlocking(
 
 fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
     let (word, variable) = (secret.label(), secret.env_variable());
-    let words = match error {
-        KeyringError::Locked => format!(
-            "The keyring is locked, so the {word} couldn’t be saved in it. Unlock the keyring and \
-             try again, set {variable}, or keep the {word} in a file that only you can read."
-        ),
-        KeyringError::Unreachable(error) | KeyringError::Failed(error) => format!(
-            "The {word} couldn’t be saved in the system keyring ({error}). Unlock the keyring and \
-             try again, set {variable}, or keep the {word} in a file that only you can read."
-        ),
+    let text = match error {
+        KeyringError::Locked => user_texts::not_saved_in_locked_keyring(word, variable),
+        KeyringError::Unreachable(error) | KeyringError::Failed(error) => {
+            user_texts::not_saved_in_keyring(word, error.to_string(), variable)
+        }
     };
-    UserError::new(ErrorCode::Key, words)
+    UserError::new(ErrorCode::Key, text)
 }
 
 /// Removes a secret from the keyring and from its file, and returns those of the two that are certainly empty then. A
@@ -341,21 +338,14 @@ async fn remove(
 
 fn not_removed(secret: Secret, why: KeyringRemovalError) -> UserError {
     let word = secret.label();
-    let words = match why {
-        KeyringRemovalError::Locked | KeyringRemovalError::Hidden => format!(
-            "The keyring is locked, so the {word} couldn’t be removed from it. Unlock the keyring, \
-             then try again."
-        ),
-        KeyringRemovalError::Refused => format!(
-            "The keyring didn’t remove the {word}. Delete it in the keyring’s own app, then try \
-             again."
-        ),
-        KeyringRemovalError::Unreachable => format!(
-            "The system keyring doesn’t answer, so the {word} couldn’t be removed from it. Start \
-             the keyring, then try again."
-        ),
+    let text = match why {
+        KeyringRemovalError::Locked | KeyringRemovalError::Hidden => {
+            user_texts::not_removed_from_locked_keyring(word)
+        }
+        KeyringRemovalError::Refused => user_texts::not_removed_by_keyring(word),
+        KeyringRemovalError::Unreachable => user_texts::not_removed_from_silent_keyring(word),
     };
-    UserError::new(ErrorCode::Key, words)
+    UserError::new(ErrorCode::Key, text)
 }
 
 #[cfg(test)]
