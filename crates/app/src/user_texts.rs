@@ -91,10 +91,14 @@ protocol::user_texts! {
          {server} in Settings, or set {variable}.";
     keyring_locked_for_key(variable) =
         "The keyring is locked. Unlock it to use your API key, or set {variable}.";
+    keyring_locked_for_token() = "The keyring is locked. Unlock it to use the token for the hub.";
     keyring_not_answered_yet() = "The keyring hasn’t answered yet. Wait a moment.";
     keyring_silent_for_key(variable) =
         "Your API key is in the keyring of the system, which doesn’t answer. Start the keyring \
          and try again, or set {variable}.";
+    keyring_silent_for_token() =
+        "The token for the hub is in the keyring of the system, which doesn’t answer. Start the \
+         keyring, then try again.";
     links_not_rewritable(link) = "Links to “{link}” can’t be rewritten.";
     lock_not_released(path) =
         "Another Vaultmate has held {path} for ten seconds. End the one that doesn’t answer, then \

@@ -136,7 +136,7 @@ fn if_changed(before: &mut Option<String>, now: Option<String>) -> Option<String
 /// On the way there is nothing to tell: what was wrong last still is.
 fn hub_line(hub: HubStatus) -> Option<String> {
     match (hub.trouble, hub.state) {
-        (Some(trouble), _) => Some(trouble),
+        (Some(trouble), _) => Some(trouble.message),
         (None, HubState::Online) => Some("Connected to the hub.".to_owned()),
         (None, _) => None,
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn hub(state: HubState, trouble: Option<&str>) -> AppEvent {
-        let trouble = trouble.map(str::to_owned);
+        let trouble = trouble.map(UserError::other);
         AppEvent::HubChanged { hub: HubStatus { state, trouble, retry_at: None, ignored: 0 } }
     }
 

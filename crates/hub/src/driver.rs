@@ -329,12 +329,13 @@ impl LinkDriver {
         let trouble = self.link.last_error().zip(self.config.as_ref());
         let status = HubStatus {
             state: self.link.state(),
-            trouble: trouble.map(|(trouble, config)| trouble.user_message(config)),
+            trouble: trouble.map(|(trouble, config)| trouble.user_error(config)),
             retry_at: self.link.next_dial_at().map(|until| self.to_wall_clock(until)),
             ignored: self.ignored,
         };
         if self.last_status.as_ref() != Some(&status) {
-            tracing::debug!(state = ?status.state, trouble = ?status.trouble, "hub link");
+            let trouble = status.trouble.as_ref().map(|error| &error.message);
+            tracing::debug!(state = ?status.state, trouble = ?trouble, "hub link");
             self.last_status = Some(status.clone());
             self.event_buffer.push(HubEvent::Status(status));
         }

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use protocol::UserError;
+use protocol::error::user_text::UserText;
+
 use crate::LinkConfig;
-use crate::endpoint::Endpoint;
+use crate::config::user_texts;
 
 /// A hub may ask for a pause, but not for ever.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
@@ -90,80 +93,47 @@ impl LinkError {
         }
     }
 
-    /// One sentence: what failed on what, and what to do.
-    pub(crate) fn user_message(&self, config: &LinkConfig) -> String {
-        let at = &config.endpoint;
-        let said = match self {
-            Self::NoAnswer | Self::NotListening => {
-                format!("The hub at {at} isn’t responding. Check that it’s running.")
+    /// What failed on what, and what to do.
+    pub(crate) fn user_error(&self, config: &LinkConfig) -> UserError {
+        let text = self.text(config);
+        UserError::other(if self.needs_user() { text } else { user_texts::retrying(text) })
+    }
+
+    fn text(&self, config: &LinkConfig) -> UserText {
+        let (hub, name) = (config.endpoint.to_string(), config.name.as_str());
+        match self {
+            Self::NoAnswer | Self::NotListening => user_texts::hub_not_responding(hub),
+            Self::Silent => user_texts::hub_stopped_responding(hub),
+            Self::NotAHub => user_texts::not_a_hub(hub),
+            Self::Untrusted { why } => user_texts::hub_not_trusted(hub, why.as_str()),
+            Self::Forbidden { status } if config.is_token_withheld => {
+                user_texts::hub_refuses_without_token(hub, status.to_string())
             }
-            Self::Silent => {
-                format!("The hub at {at} stopped responding. Restart it if this lasts.")
+            Self::Forbidden { status } => {
+                user_texts::hub_refuses_connection(hub, status.to_string())
             }
-            Self::NotAHub => {
-                format!("The server at {at} isn’t a hub. Check the URL in Settings.")
+            Self::Busy { .. } => user_texts::hub_busy(hub),
+            Self::Lost => user_texts::hub_lost(hub),
+            Self::Closed { code } => closed_text(*code, hub),
+            Self::Broken => user_texts::hub_sent_unexpected(hub),
+            Self::NameTaken => user_texts::client_name_taken(name),
+            Self::NameRefused => user_texts::hub_refuses_name(name),
+            Self::DescriptionRefused => user_texts::hub_refuses_description(),
+            Self::RegistrationRefused { code } => {
+                user_texts::hub_refuses_registration(hub, name, code.as_str())
             }
-            Self::Untrusted { why } => format!(
-                "The hub at {at} has a certificate that this computer doesn’t trust ({why}). \
-                 Check the URL, or have the certificate trusted here, then connect again."
-            ),
-            Self::Forbidden { status } if config.is_token_withheld => format!(
-                "The hub at {at} refuses the connection ({status}), and the saved token is for \
-                 another hub. Enter the token of this hub in Settings > Hub."
-            ),
-            Self::Forbidden { status } => format!(
-                "The hub at {at} refuses the connection ({status}). Check its token and settings, \
-                 then connect again."
-            ),
-            Self::Busy { .. } => format!("The hub at {at} is busy and asked Vaultmate to wait."),
-            Self::Lost => format!(
-                "The connection to the hub at {at} was lost. Check that the hub is running."
-            ),
-            Self::Closed { code } => closed_message(*code, at),
-            Self::Broken => format!(
-                "The hub at {at} sent an unexpected message. Check the URL and that the hub is up \
-                 to date."
-            ),
-            Self::NameTaken => format!(
-                "Another client is registered as “{}”. End it, or choose another name.",
-                config.name
-            ),
-            Self::NameRefused => format!(
-                "The hub refuses the name “{}”. Use letters, digits, - and _, beginning with a \
-                 letter.",
-                config.name
-            ),
-            Self::DescriptionRefused => {
-                "The hub refuses the description. Describe in a sentence what your notes are good \
-                 for."
-                    .into()
+            Self::Declined { code } => {
+                user_texts::hub_declines_registration(hub, name, code.as_str())
             }
-            Self::RegistrationRefused { code } => format!(
-                "The hub at {at} refuses to register “{}” ({code}). Change its name or \
-                 description, then connect again.",
-                config.name
-            ),
-            Self::Declined { code } => format!(
-                "The hub at {at} doesn’t register “{}” now ({code}). See its log if this lasts.",
-                config.name
-            ),
-        };
-        if self.needs_user() { said } else { format!("{said} Retrying automatically.") }
+        }
     }
 }
 
-/// The message for a connection that the hub has ended, by its close code.
-fn closed_message(code: u16, at: &Endpoint) -> String {
+/// The text for a connection that the hub has ended, by its close code.
+fn closed_text(code: u16, hub: String) -> UserText {
     match code {
-        1001 => format!("The hub at {at} was closed. Start it again to use it."),
-        POLICY_VIOLATION => format!(
-            "The hub at {at} closed the connection because of its policy (code \
-             {POLICY_VIOLATION}). See the hub’s log."
-        ),
-        _ => {
-            format!(
-                "The hub at {at} ended the connection (code {code}). See its log if this lasts."
-            )
-        }
+        1001 => user_texts::hub_closed(hub),
+        POLICY_VIOLATION => user_texts::hub_closed_by_policy(hub, code.to_string()),
+        _ => user_texts::hub_ended_connection(hub, code.to_string()),
     }
 }

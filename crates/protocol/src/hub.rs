@@ -5,7 +5,7 @@ pub mod approval;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{Origin, Timestamp};
+use crate::{Origin, Timestamp, UserError};
 
 /// A message that came over the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct HubStatus {
     /// Where it stands.
     pub state: HubState,
     /// The last problem and the remedy; empty when all is well.
-    pub trouble: Option<String>,
+    pub trouble: Option<UserError>,
     /// When it tries again automatically, while it is offline.
     pub retry_at: Option<Timestamp>,
     /// How many frames of the hub were ignored since the vault was opened: they were not what a hub

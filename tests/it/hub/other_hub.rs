@@ -248,7 +248,8 @@ async fn answers_that_no_hub_got_in_a_day_are_counted_and_not_quoted() {
 async fn refusal(app: &RunningApp, address: &str) -> String {
     let refused = |event: &AppEvent| match event {
         AppEvent::HubChanged { hub } if hub.state == HubState::Refused => {
-            hub.trouble.clone().filter(|trouble| trouble.contains(address))
+            let trouble = hub.trouble.as_ref().map(|error| error.message.clone());
+            trouble.filter(|trouble| trouble.contains(address))
         }
         _ => None,
     };

@@ -148,7 +148,9 @@ async fn a_hub_elsewhere_that_nobody_vouches_for_is_told_nothing_and_the_user_wh
 /// The trouble with which the link reaches a state.
 async fn wait_for_state(app: &RunningApp, wanted: HubState) -> Option<String> {
     let reached = |event: &AppEvent| match event {
-        AppEvent::HubChanged { hub } if hub.state == wanted => Some(hub.trouble.clone()),
+        AppEvent::HubChanged { hub } if hub.state == wanted => {
+            Some(hub.trouble.as_ref().map(|error| error.message.clone()))
+        }
         _ => None,
     };
     app.wait_for_event("the state", reached).await

@@ -1107,7 +1107,7 @@ state: HubState,
 /**
  * The last problem and the remedy; empty when all is well.
  */
-trouble: string | null, 
+trouble: UserError | null, 
 /**
  * When it tries again automatically, while it is offline.
  */

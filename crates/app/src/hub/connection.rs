@@ -7,7 +7,7 @@ use std::time::Duration;
 use desktop::Keyring;
 use hub::{ConfigProblem, HubHandle, LinkConfig, Token};
 use protocol::settings::{HubSettings, KeyringTrouble};
-use protocol::{AppEvent, HubState, HubStatus, UserError};
+use protocol::{AppEvent, ErrorCode, HubState, HubStatus, UserError};
 use secrecy::ExposeSecret as _;
 use store::Store;
 use tokio::sync::Notify;
@@ -20,6 +20,7 @@ use crate::settings::config::Config;
 use crate::settings::secrets::{self, Finding, FoundKeys, Secret};
 use crate::support::blocking::run_blocking;
 use crate::support::task_group::TaskGroup;
+use crate::user_texts;
 use crate::workspace::data_dir::DataDir;
 
 /// A keyring that keeps its owner waiting does not keep the hub waiting longer.
@@ -179,19 +180,16 @@ impl HubLink {
 
     /// How the link stands where it is off only because its token cannot be looked for.
     fn with_keyring(&self, status: HubStatus) -> HubStatus {
-        let trouble = match self.linking().closed {
+        let text = match self.linking().closed {
             Some(KeyringTrouble::Locked | KeyringTrouble::Unknown) => {
-                "The keyring is locked. Unlock it to use the token for the hub."
+                user_texts::keyring_locked_for_token()
             }
-            Some(KeyringTrouble::Unavailable) => {
-                "The token for the hub is in the keyring of the system, which doesn’t answer. \
-                 Start the keyring, then try again."
-            }
+            Some(KeyringTrouble::Unavailable) => user_texts::keyring_silent_for_token(),
             None => return status,
         };
         match status.state {
             HubState::Off => {
-                let trouble = Some(trouble.to_owned());
+                let trouble = Some(UserError::new(ErrorCode::Key, text));
                 HubStatus { state: HubState::Waiting, trouble, ..status }
             }
             _ => status,

@@ -147,7 +147,7 @@ async fn a_busy_hub_is_left_alone_for_as_long_as_it_asks() {
         let begun = jiff::Timestamp::now().as_millisecond();
         answer(&hub, &format!("HTTP/1.1 {status}\r\nRetry-After: {asked}\r\n\r\n")).await;
         let told = link.wait_for_state(HubState::Waiting).await;
-        let trouble = told.trouble.unwrap();
+        let trouble = told.trouble.unwrap().message;
         assert!(trouble.contains("is busy"), "{trouble}");
         let pause = told.retry_at.unwrap().0 - begun;
         assert!(pause >= asked * 1000 - 1, "{pause} ms");

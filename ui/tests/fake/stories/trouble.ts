@@ -26,8 +26,11 @@ export function trouble(): Story {
       },
       hub: {
         state: 'waiting',
-        trouble:
-          'The hub at 127.0.0.1:9473 isn’t responding. Check that it’s running. Retrying automatically.',
+        trouble: {
+          code: 'other',
+          message:
+            'The hub at 127.0.0.1:9473 isn’t responding. Check that it’s running. Retrying automatically.',
+        },
         retryAt: Date.now() + 40_000,
         ignored: 3,
       },

@@ -19,7 +19,12 @@ async function open(status: Partial<HubStatus>, enabled = true) {
   await session.save({ hub: { ...session.app.settings.hub, enabled } });
   session.openSettings('hub');
   await screen.findByRole('switch');
-  const hub = { state: 'waiting', trouble, retryAt: Date.now() + 60_000, ignored: 0 } as const;
+  const hub = {
+    state: 'waiting',
+    trouble: { code: 'other', message: trouble },
+    retryAt: Date.now() + 60_000,
+    ignored: 0,
+  } as const;
   host.tell({ type: 'hub_changed', hub: { ...hub, ...status } });
   await waitFor(() => expect(session.app.hub.ignored).toBe(0));
   return { host, keys: userEvent.setup() };
