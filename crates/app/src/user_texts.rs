@@ -61,6 +61,9 @@ protocol::user_texts! {
         "{folder} is already open in another Vaultmate. Switch to it, or close it first.";
     folder_being_opened() =
         "Another Vaultmate is opening this folder. Wait a moment, then open it again.";
+    folder_gone(folder) =
+        "The folder with your notes no longer exists: {folder}. Restore it, or open another one \
+         in Settings.";
     folder_name_not_text() =
         "The name of this folder isn’t valid UTF-8. Rename it, or choose another folder.";
     folder_not_chosen(folder) =

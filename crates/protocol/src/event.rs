@@ -92,7 +92,7 @@ pub struct VaultInfo {
     /// Whether it is the sample that came with the app.
     pub sample: bool,
     /// The present problem and the remedy.
-    pub trouble: Option<String>,
+    pub trouble: Option<crate::UserError>,
     /// How far the index is while it is being built; `None` when it stands, or cannot.
     pub indexing: Option<IndexProgress>,
     /// Rises when notes changed: what was looked up before may stand differently.

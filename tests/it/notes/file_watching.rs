@@ -108,7 +108,7 @@ async fn a_missing_folder_is_reported_until_it_is_back() {
     let (folder, away) = (home.notes.root(), home.data.root().join("away"));
     fs::rename(folder, &away).expect("it can be renamed");
     let gone = wait_for_vault_info(&running, "the trouble", |vault| vault.trouble.is_some()).await;
-    let trouble = gone.trouble.unwrap_or_default();
+    let trouble = gone.trouble.expect("the trouble").message;
     assert!(trouble.contains(&folder.display().to_string()), "{trouble}");
     assert_eq!(gone.notes, 2, "the last count stays");
     fs::write(away.join("New.md"), "# New\n").expect("it can be written");

@@ -2689,7 +2689,7 @@ sample: boolean,
 /**
  * The present problem and the remedy.
  */
-trouble: string | null, 
+trouble: UserError | null, 
 /**
  * How far the index is while it is being built; `None` when it stands, or cannot.
  */

@@ -25,7 +25,6 @@ import type {
 } from '../ipc/bindings';
 import { defaultSettings } from '../ipc/bindings';
 import { m } from '../messages/messages';
-import { translateSentence } from '../shared/i18n/translate-sentence';
 import { plainText } from '../shared/text/plain-text';
 import { announcementText } from './announcement-text';
 import { Changes } from './changes/changes.svelte';
@@ -353,8 +352,8 @@ export class AppState {
   }
 
   #putVault(vault: VaultInfo | null): void {
-    if (vault?.trouble && vault.trouble !== this.vault?.trouble)
-      this.#announce(translateSentence(vault.trouble));
+    if (vault?.trouble && vault.trouble.message !== this.vault?.trouble?.message)
+      this.#announce(errorText(vault.trouble));
     this.vault = vault;
   }
 

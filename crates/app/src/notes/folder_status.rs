@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::event::VaultInfo;
-use protocol::{AppEvent, UserError, VaultId};
+use protocol::{AppEvent, ErrorCode, UserError, VaultId};
 use tokio::sync::Notify;
 use vault::{EntryKind, Vault};
 
@@ -15,6 +15,7 @@ use crate::events::feed::Feed;
 use crate::notes::indexer::Indexer;
 use crate::support::blocking::run_blocking;
 use crate::support::task_group::TaskGroup;
+use crate::user_texts;
 
 /// The least time between two counts of the notes.
 const RECOUNT_INTERVAL: Duration = Duration::from_millis(500);
@@ -92,11 +93,8 @@ impl FolderStatus {
         (seen.indexing, seen.revision) = (self.indexer.progress(), self.indexer.revision());
         if state.is_gone {
             seen.notes = state.published.as_ref().map_or(seen.notes, |told| told.notes);
-            seen.trouble = Some(format!(
-                "The folder with your notes no longer exists: {}. Restore it, or open another one \
-                 in Settings.",
-                seen.folder
-            ));
+            let text = user_texts::folder_gone(seen.folder.as_str());
+            seen.trouble = Some(UserError::new(ErrorCode::Vault, text));
         }
         state.published = Some(seen.clone());
         seen

@@ -27,8 +27,9 @@ export function noStart(): Story {
 export function vaultTrouble(): Story {
   const story = chat();
   const { vault } = story.snapshot;
-  const trouble =
+  const message =
     'The folder with your notes no longer exists: /home/anna/Documents/Notebook. Restore it, or open another one in Settings.';
+  const trouble = { code: 'vault', message } as const;
   return { ...story, snapshot: { ...story.snapshot, vault: vault && { ...vault, trouble } } };
 }
 

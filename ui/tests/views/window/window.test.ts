@@ -418,7 +418,8 @@ describe('changes of other programs', () => {
     const { vault } = session.app;
     if (!vault) throw new Error('no vault');
     const asked = host.calls.length;
-    host.tell({ type: 'vault_changed', vault: { ...vault, trouble: 'The folder is gone.' } });
+    const trouble = { code: 'vault', message: 'The folder is gone.' } as const;
+    host.tell({ type: 'vault_changed', vault: { ...vault, trouble } });
     expect(await screen.findByTestId('vault-trouble')).toHaveTextContent('The folder is gone.');
     host.tell({ type: 'vault_changed', vault: { ...vault, notes: 7 } });
     await waitFor(() => expect(screen.queryByTestId('vault-trouble')).toBeNull());
