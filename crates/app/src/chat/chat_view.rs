@@ -58,8 +58,7 @@ impl Chats {
         let (seq, live) = self.feed.streaming_item(id);
         let talking_tools = self.service.registry().talking_tools();
         let opened = self.store.open_conversation(id, &talking_tools).await?;
-        let opened =
-            opened.ok_or_else(|| UserError::other(user_texts::conversation_gone()))?;
+        let opened = opened.ok_or_else(|| UserError::other(user_texts::conversation_gone()))?;
         let OpenedConversation { row, mut items, variants, question, changes, held } = opened;
         add_streaming_answer(&mut items, live);
         let review = match changes {

@@ -66,9 +66,8 @@ pub(crate) fn owner_row(data: &DataDir, provider: ModelProvider, place: &str) ->
 /// The server of this URL. Refused if no key may be sent to it: without a server to name, the key would be for whichever
 /// is configured next.
 pub(crate) fn server_for_key(base_url: &str) -> Result<String, UserError> {
-    llm::transport::http::server_of(base_url).ok_or_else(|| {
-        UserError::new(ErrorCode::Key, user_texts::key_for_unsafe_url())
-    })
+    llm::transport::http::server_of(base_url)
+        .ok_or_else(|| UserError::new(ErrorCode::Key, user_texts::key_for_unsafe_url()))
 }
 
 fn name(provider: ModelProvider, place: &str) -> String {

@@ -34,9 +34,8 @@ impl App {
     /// Adds an additional folder. The caller vouches that the user named it: in a dialog of the
     /// system, or by typing its path.
     pub async fn add_extra_root(&self, folder: &Path) -> Result<(), UserError> {
-        let folder = folder.to_str().ok_or_else(|| {
-            UserError::other(user_texts::folder_name_not_text())
-        })?;
+        let folder =
+            folder.to_str().ok_or_else(|| UserError::other(user_texts::folder_name_not_text()))?;
         let root = ExtraRoot { folder: folder.to_owned(), name: String::new() };
         self.change_settings(|settings| settings.extra_roots.push(root)).await
     }

@@ -188,10 +188,7 @@ mod tests {
     fn a_text_is_english_with_its_arguments_and_keeps_their_entries() {
         let text = not_written("{why}.md", disk_full());
         let (english, entry) = text.into_parts();
-        assert_eq!(
-            english,
-            "{why}.md can’t be written: The disk is full. Try {why}.md again."
-        );
+        assert_eq!(english, "{why}.md can’t be written: The disk is full. Try {why}.md again.");
         let full = CatalogText { key: "disk_full".into(), args: Vec::new() };
         let args = vec![
             ("file".to_owned(), TextArg::Plain("{why}.md".into())),

@@ -259,9 +259,7 @@ impl NoteChanges {
     /// move would lead to where no note is.
     pub(super) async fn refuse_undone(&self, effect: &EffectId) -> Result<(), UserError> {
         match effective_changes(&self.store).await?.effective_part(effect) {
-            EffectivePart::Nothing => {
-                Err(UserError::other(user_texts::redo_before_reapply()))
-            }
+            EffectivePart::Nothing => Err(UserError::other(user_texts::redo_before_reapply())),
             EffectivePart::Whole | EffectivePart::Without(_) => Ok(()),
         }
     }

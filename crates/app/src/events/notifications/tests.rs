@@ -200,11 +200,8 @@ fn a_title_is_not_shown_where_a_model_worded_it_or_no_rule_for_privacy_is_known(
             .step(&AppEvent::SettingsChanged { settings: Settings::default(), trouble }, &away());
         name(&mut unknown, false)
     };
-    let damaged = SettingsProblem {
-        message: "It is damaged.".into(),
-        text: None,
-        choices: Vec::new(),
-    };
+    let damaged =
+        SettingsProblem { message: "It is damaged.".into(), text: None, choices: Vec::new() };
     assert_eq!(read(Some(damaged)), None);
     assert_eq!(read(None).as_deref(), Some("Groceries"), "it is readable again");
 }

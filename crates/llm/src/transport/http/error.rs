@@ -64,9 +64,7 @@ impl RequestErrors {
             (400 | 422, ErrorClass::NoModel) => self.no_model(),
             (400 | 422, _) => self.refused(&trouble),
             (500..=599, _) => self.server_failed(&trouble),
-            (code, _) => {
-                final_error(user_texts::unexpected_status(self.host(), code.to_string()))
-            }
+            (code, _) => final_error(user_texts::unexpected_status(self.host(), code.to_string())),
         }
     }
 
