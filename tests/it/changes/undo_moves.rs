@@ -166,10 +166,8 @@ async fn a_deleted_note_comes_back_as_closed_as_it_was_also_from_an_emptied_tras
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_note_comes_back_as_closed_as_it_was_with_links_of_today() {
     let moved = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
-    let calls = vec![
-        vec![("move_file", moved)],
-        vec![("delete_file", json!({ "path": "Diary.md" }))],
-    ];
+    let calls =
+        vec![vec![("move_file", moved)], vec![("delete_file", json!({ "path": "Diary.md" }))]];
     let write_diary = |home: &TestHome| {
         home.notes.write("Diary.md", "see [[The plan]]\n");
         close_note(home, "Diary.md");

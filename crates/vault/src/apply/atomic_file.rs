@@ -163,9 +163,8 @@ impl AtomicFile {
         let mode = source.creation_mode();
         let made = with_fault_points!("temp_create", self.folder.open(&self.temp, flags, mode));
         let mut file = File::from(made.map_err(|error| self.io_error(error))?);
-        let written = source
-            .copy(&file)
-            .and_then(|()| with_fault_points!("write", file.write_all(bytes)));
+        let written =
+            source.copy(&file).and_then(|()| with_fault_points!("write", file.write_all(bytes)));
         let kept = written.map_err(MetadataError::from).and_then(|()| {
             source.verify(&file)?;
             with_fault_points!("fsync", file.sync_all()).map_err(MetadataError::from)
