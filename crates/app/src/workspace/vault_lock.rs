@@ -75,7 +75,7 @@ impl VaultLock {
 fn lock_error(path: &Path, folder: &Path) -> VaultLockError {
     let name = std::fs::read_to_string(path).unwrap_or_default();
     let mut name = name.split_whitespace();
-    let holder = name.next().and_then(|process| process.parse().ok());
+    let holder = name.next().and_then(|process| process.parse::<u32>().ok());
     let folder = folder.display().to_string();
     let text = match (holder, name.next()) {
         (Some(process), Some(SERVE_MARKER)) => {
