@@ -30,7 +30,7 @@ describe('the text of an error', () => {
       ],
     };
     setLanguage('de');
-    expect(errorText({ code: 'write', message: 'Couldn’t write /data/key.', text })).toBe(
+    expect(errorText({ message: 'Couldn’t write /data/key.', text })).toBe(
       '/data/key konnte nicht geschrieben werden: No space left on device. Der Datenträger ist voll. Schaffe Platz und versuche es erneut.',
     );
   });
@@ -46,6 +46,6 @@ describe('the text of an error', () => {
   it('without an argument of its entry is not shown with a hole', () => {
     setLanguage('de');
     const text: CatalogText = { key: 'no_note_at', args: [] };
-    expect(errorText({ code: 'other', message: 'Gone.', text })).toBe('Gone.');
+    expect(errorText({ message: 'Gone.', text })).toBe('Gone.');
   });
 });
