@@ -110,6 +110,8 @@ pub(super) struct IndexOwner {
     snapshot_queue: VecDeque<SyncSender<SnapshotBase>>,
     /// The files that were refreshed since the permit of the snapshot was granted; `None` while nobody has it.
     refreshed: Option<BTreeSet<NotePath>>,
+    /// The ranking that was published since then, and not discarded: the one that is on disk.
+    published_fulltext: Option<Arc<FulltextIndex>>,
     saved_view: Weak<IndexView>,
     fulltext_queue: VecDeque<SyncSender<FulltextBase>>,
     fulltext_turn: FulltextTurn,
@@ -125,6 +127,7 @@ impl IndexOwner {
             ready_waiters: Vec::new(),
             snapshot_queue: VecDeque::new(),
             refreshed: None,
+            published_fulltext: None,
             saved_view: Weak::new(),
             fulltext_queue: VecDeque::new(),
             fulltext_turn: FulltextTurn::Free,
@@ -227,6 +230,7 @@ impl IndexOwner {
 
     fn release_snapshot(&mut self) {
         self.refreshed = None;
+        self.published_fulltext = None;
         self.grant_snapshot();
         if matches!(self.fulltext_turn, FulltextTurn::Blocked) {
             self.fulltext_turn = FulltextTurn::Free;
@@ -241,8 +245,8 @@ impl IndexOwner {
         many.unwrap_or_default().into_iter().collect()
     }
 
-    /// Publishes a view with the files that were refreshed while it was made. One that was made under other rules
-    /// is not used.
+    /// Publishes a view with the files that were refreshed and the ranking that was published while it was made. A
+    /// view that was made under other rules is not used.
     fn publish_rebuilt(&mut self, rebuilt: RebuiltView) {
         let RebuiltView { view, rules, files } = rebuilt;
         if self.rules != rules {
@@ -251,11 +255,27 @@ impl IndexOwner {
         let refreshed = self.refreshed.as_mut().map(mem::take).unwrap_or_default();
         let refreshed: Vec<NotePath> = refreshed.into_iter().collect();
         let changes = changed_files(&self.vault, &self.rules, &view, &refreshed);
-        self.publisher.set_rebuilt_view(view.with_changes(changes), files);
+        let view = self.with_published_fulltext(view.with_changes(changes));
+        self.publisher.set_rebuilt_view(view, files);
         self.ready_waiters.drain(..).for_each(|waiter| answer(&waiter.ready, ()));
     }
 
+    /// A rebuilt view has the ranking of the view before it, but an update must begin from the one that is on disk.
+    fn with_published_fulltext(&mut self, view: IndexView) -> IndexView {
+        let rules = view.snapshot().rules();
+        let fulltext = self.published_fulltext.take().filter(|it| it.rules() == rules);
+        match fulltext.map(|fulltext| FulltextState::compare(fulltext, view.snapshot())) {
+            Some(Ok(compared)) => view.with_fulltext(compared),
+            Some(Err(why)) => {
+                tracing::warn!(%why, "a ranking is not in the rebuilt view");
+                view
+            }
+            None => view,
+        }
+    }
+
     fn stop_fulltext(&mut self, stopped: SyncSender<()>) {
+        self.published_fulltext = None;
         if let FulltextTurn::Writing(cancelled) = &self.fulltext_turn {
             cancelled.store(true, Ordering::Relaxed);
             self.fulltext_turn = FulltextTurn::Stopping(stopped);
@@ -292,9 +312,12 @@ impl IndexOwner {
     }
 
     /// A ranking that is about to be deleted, or of notes that may not be seen now, is not used.
-    fn publish_fulltext(&self, fulltext: Arc<FulltextIndex>) -> Result<(), FulltextError> {
+    fn publish_fulltext(&mut self, fulltext: Arc<FulltextIndex>) -> Result<(), FulltextError> {
         if !matches!(self.fulltext_turn, FulltextTurn::Writing(_)) {
             return Ok(());
+        }
+        if self.refreshed.is_some() {
+            self.published_fulltext = Some(Arc::clone(&fulltext));
         }
         let Some(view) = self.publisher.view() else { return Ok(()) };
         if view.snapshot().rules() == fulltext.rules() {

@@ -54,8 +54,8 @@ impl<'i> SnapshotPermit<'i> {
         self.owner.ask(|taken| IndexCommand::TakeRefreshed { taken }).unwrap_or_default()
     }
 
-    /// Publishes a view of all files of the vault, with those that were refreshed meanwhile; not if other rules were
-    /// set since the permit was granted.
+    /// Publishes a view of all files of the vault, with those that were refreshed and the ranking that was published
+    /// meanwhile; not if other rules were set since the permit was granted.
     pub(super) fn publish(&self, view: IndexView, files: usize) {
         let rebuilt = Box::new(RebuiltView { view, rules: self.base.rules.clone(), files });
         self.owner.ask(|done| IndexCommand::PublishRebuilt { rebuilt, done });

@@ -113,6 +113,7 @@ fn a_ranking_that_a_rebuild_stops_is_not_published() {
         let fulltext = vault.empty_fulltext();
         let writer = vault.index.acquire_fulltext().expect("an owner");
         let permit = vault.snapshot_permit();
+        let rebuilt = vault.view();
         thread::scope(|scope| {
             let stopping = is_stopped.then(|| scope.spawn(|| permit.stop_fulltext()));
             while is_stopped && !writer.is_cancelled() {
@@ -123,7 +124,24 @@ fn a_ranking_that_a_rebuild_stops_is_not_published() {
             drop(writer);
         });
         assert_eq!(vault.view().fulltext().is_none(), is_stopped);
+        permit.publish(rebuilt, 1);
+        assert_eq!(vault.view().fulltext().is_none(), is_stopped, "in the rebuilt view");
     }
+}
+
+#[test]
+fn a_ranking_that_a_rebuild_discards_after_it_was_published_is_not_in_the_rebuilt_view() {
+    let vault = PermitFixture::ready();
+    let fulltext = vault.empty_fulltext();
+    let permit = vault.snapshot_permit();
+    let rebuilt = vault.view();
+    let writer = vault.index.acquire_fulltext().expect("an owner");
+    writer.publish(fulltext).expect("compared");
+    drop(writer);
+    assert!(vault.view().fulltext().is_some(), "the control: it was published");
+    permit.stop_fulltext();
+    permit.publish(rebuilt, 1);
+    assert!(vault.view().fulltext().is_none());
 }
 
 #[test]
