@@ -100,6 +100,17 @@ fn an_update_brings_new_notes_and_takes_old_ones_and_the_ranking_before_answers_
 }
 
 #[test]
+fn a_note_that_two_updates_of_one_ranking_bring_is_found_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = notes(&[("a.md", "tea"), ("b.md", "tea")]);
+    let before = build(dir.path(), &all[..1]);
+    let update = || before.update(&[], all[1..].iter().cloned(), &GO).unwrap();
+    assert_eq!(found(&update(), "tea").found, 2, "the control: one update");
+    let tea = found(&update(), "tea");
+    assert_eq!((tea.places.len(), tea.found), (2, 2));
+}
+
+#[test]
 fn many_updates_leave_few_files() {
     let dir = tempfile::tempdir().unwrap();
     let all = notes(&[("a.md", "tea"), ("b.md", "coffee")]);

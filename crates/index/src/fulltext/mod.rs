@@ -65,14 +65,14 @@ impl FulltextIndex {
         let (schema, fields) = schema::schema();
         let index = Index::create_in_dir(dir, schema).map_err(|why| failed.to_error(&why))?;
         schema::register_tokenizer(&index);
-        writer::write(&index, &fields, &[], notes, cancelled, &failed)?;
+        writer::write(&index, &fields, None, notes, cancelled, &failed)?;
         let seal =
             FulltextManifest::write(dir, rules, None).map_err(|why| failed.to_error(&why))?;
         Self::open_verified(dir, seal).map_err(|why| failed.to_error(&why))
     }
 
-    /// Updates the directory: the notes `gone` are no longer found, `notes` are. The cost depends
-    /// on these notes only, however many others there are. This index keeps answering as before,
+    /// Updates the directory: the notes `gone` are no longer found, `notes` are, each once, even if
+    /// the directory holds it. The cost depends on these notes only, however many others there are. This index keeps answering as before,
     /// and when `cancelled` the directory is as it was. After any other failure it has to be built
     /// again.
     pub fn update<'a>(
@@ -82,7 +82,8 @@ impl FulltextIndex {
         cancelled: &AtomicBool,
     ) -> Result<Self, FulltextError> {
         let failed = FulltextErrorContext(&self.dir);
-        let written = writer::write(&self.index, &self.fields, gone, notes, cancelled, &failed);
+        let written =
+            writer::write(&self.index, &self.fields, Some(gone), notes, cancelled, &failed);
         if let Err(why @ FulltextError::Failed { .. }) = written {
             return Err(why);
         }

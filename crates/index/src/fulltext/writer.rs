@@ -25,12 +25,13 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
 /// A part is rewritten without deleted notes when these are more than this share.
 const MAX_DELETED_SHARE: f32 = 0.3;
 
-/// Takes out what is gone and puts notes in. When it returns everything is on disk and no memory is
-/// held any more.
+/// Takes out the notes `gone` and puts `notes` in, each in the place of one with the same key. `gone`
+/// is `None` for an index that is empty, where there is nothing to replace. When it returns everything
+/// is on disk and no memory is held any more.
 pub(super) fn write<'a>(
     index: &Index,
     fields: &IndexFields,
-    gone: &[u64],
+    gone: Option<&[u64]>,
     notes: impl Iterator<Item = SearchableNote<'a>>,
     cancelled: &AtomicBool,
     failed: &FulltextErrorContext<'_>,
@@ -45,13 +46,16 @@ pub(super) fn write<'a>(
     let mut policy = LogMergePolicy::default();
     policy.set_del_docs_ratio_before_merge(MAX_DELETED_SHARE);
     writer.set_merge_policy(Box::new(policy));
-    for key in gone {
+    for key in gone.unwrap_or_default() {
         writer.delete_term(Term::from_field_u64(fields.key, *key));
     }
     let queue = Arc::default();
     for note in notes {
         if cancelled.load(Ordering::Relaxed) {
             return Err(FulltextError::Cancelled);
+        }
+        if gone.is_some() {
+            writer.delete_term(Term::from_field_u64(fields.key, note.key));
         }
         let place = ByteReservation::reserve(&queue, note.text.len());
         let waiting = QueuedDocument { document: document(fields, &note), _reservation: place };
