@@ -59,10 +59,16 @@ impl Indexer {
         self.rescan.notify_one();
     }
 
-    /// From now on these are private. Searches read the notes until the index knows of it.
-    pub(crate) fn set_rules(&self, rules: PrivateRules) {
-        self.index.set_rules(rules);
-        self.request_rescan();
+    /// From now on these are private. Searches read the notes until the index knows of it. Dropped
+    /// half-way, the rules are set all the same.
+    pub(crate) async fn set_rules(&self, rules: PrivateRules) {
+        let indexer = self.clone();
+        let set = move || {
+            indexer.index.set_rules(rules);
+            indexer.request_rescan();
+        };
+        // Nothing fails here but the end of the program.
+        let _ = run_blocking(set).await;
     }
 
     /// Looks at files that changed; when this returns searches find what they hold.

@@ -140,7 +140,7 @@ impl App {
             open.model_privacy.privacy_guard.set_rules(rules.clone());
             config::apply_read_settings(&open.notes.vault, &services.config.get());
             // Other notes may be seen: the index looks again.
-            open.notes.indexer.set_rules(rules);
+            open.notes.indexer.set_rules(rules).await;
             self.reconnect_hub(&open, before).await;
         }
         let (settings, trouble) = (services.config.get(), services.config.problem());
