@@ -56,7 +56,11 @@ impl Index {
 
     /// The view with the files that were refreshed while it was made, all but a few: the owner reads those when it
     /// publishes the view, and few so that other commands are not held up.
-    fn with_refreshed(&self, mut view: IndexView, permit: &SnapshotPermit<'_>) -> IndexView {
+    pub(super) fn with_refreshed(
+        &self,
+        mut view: IndexView,
+        permit: &SnapshotPermit<'_>,
+    ) -> IndexView {
         for _ in 0..MAX_CATCH_UP_ROUNDS {
             let refreshed = permit.take_refreshed();
             if refreshed.is_empty() {

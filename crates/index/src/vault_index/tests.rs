@@ -1,5 +1,6 @@
 //! Commands while somebody has a permit: a refresh is kept, and a result that is no longer right is not published.
 
+use std::sync::mpsc::TryRecvError;
 use std::{iter, slice, thread};
 
 use protocol::settings::PrivateSettings;
@@ -52,6 +53,11 @@ impl PermitFixture {
         self.index.acquire_snapshot().expect("an owner")
     }
 
+    /// Returns when the commands that were sent before are carried out.
+    fn wait_for_owner(&self) {
+        self.index.refresh(&[]);
+    }
+
     /// A ranking that finds nothing.
     fn empty_fulltext(&self) -> Arc<FulltextIndex> {
         let dir = self.cache.path().join("ranked");
@@ -93,13 +99,29 @@ fn files_that_are_refreshed_during_a_rebuild_are_handed_out_if_they_are_many() {
 }
 
 #[test]
-fn a_view_that_was_rebuilt_under_other_rules_is_not_published() {
+fn many_files_that_are_refreshed_during_a_rebuild_are_in_its_view_before_it_is_published() {
     let vault = PermitFixture::ready();
     let permit = vault.snapshot_permit();
     let rebuilt = vault.view();
+    let added = (10..30).map(|number| vault.write(&format!("{number}.md")));
+    let added: Vec<NotePath> = added.collect();
+    let holds_all = |view: &IndexView| added.iter().all(|path| view.get(path).is_some());
+    vault.index.refresh(&added);
+    assert!(!holds_all(&rebuilt), "the control: nobody has added them");
+    assert!(holds_all(&vault.index.with_refreshed(rebuilt, &permit)));
+}
+
+#[test]
+fn a_view_that_was_rebuilt_under_other_rules_is_not_published() {
+    let vault = PermitFixture::ready();
+    let rebuilt = vault.view();
+    let added = vault.write("b.md");
+    vault.index.refresh(slice::from_ref(&added));
+    assert!(vault.holds(&added));
+    let permit = vault.snapshot_permit();
     vault.index.set_rules(PrivateRules::default());
     permit.publish(rebuilt.clone(), 1);
-    assert!(vault.index.coverage().is_ready, "the control: the rules are the same");
+    assert!(!vault.holds(&added), "the control: under the same rules it is published");
     let private = PrivateSettings { never: vec!["a.md".to_owned()], ..PrivateSettings::default() };
     vault.index.set_rules(PrivateRules::parse(&private).expect("rules"));
     permit.publish(rebuilt, 1);
@@ -145,17 +167,36 @@ fn a_ranking_that_a_rebuild_discards_after_it_was_published_is_not_in_the_rebuil
 }
 
 #[test]
+fn a_ranking_that_a_rebuild_stops_is_written_again_only_after_the_rebuild() {
+    let vault = PermitFixture::ready();
+    let owner = &vault.index.inner.owner;
+    let writer = vault.index.acquire_fulltext().expect("an owner");
+    let (granted, next_writer) = sync_channel(1);
+    owner.send(IndexCommand::AcquireFulltext { granted });
+    let permit = vault.snapshot_permit();
+    let (stopped, was_stopped) = sync_channel(1);
+    owner.send(IndexCommand::StopFulltext { stopped });
+    vault.wait_for_owner();
+    assert!(was_stopped.try_recv().is_err() && next_writer.try_recv().is_err());
+    drop(writer);
+    vault.wait_for_owner();
+    assert_eq!(was_stopped.try_recv(), Ok(()));
+    assert!(next_writer.try_recv().is_err(), "the rebuild goes on");
+    drop(permit);
+    vault.wait_for_owner();
+    assert!(next_writer.try_recv().is_ok());
+}
+
+#[test]
 fn a_caller_that_waits_is_answered_when_the_index_is_ready() {
     let vault = PermitFixture::unread();
     vault.index.wait_until_ready(Duration::ZERO);
     assert!(!vault.index.coverage().is_ready, "the control: nobody has read the vault");
-    thread::scope(|scope| {
-        let waiting = scope.spawn(|| {
-            let began = Instant::now();
-            vault.index.wait_until_ready(AMPLE);
-            began.elapsed()
-        });
-        vault.index.catch_up(&GO).expect("caught up");
-        assert!(waiting.join().expect("no panic") < AMPLE);
-    });
+    let (ready, became_ready) = sync_channel(1);
+    let waiter = ReadyWaiter { until: Instant::now() + AMPLE, ready };
+    vault.index.inner.owner.send(IndexCommand::AwaitReady(waiter));
+    vault.wait_for_owner();
+    assert_eq!(became_ready.try_recv(), Err(TryRecvError::Empty));
+    vault.index.catch_up(&GO).expect("caught up");
+    assert_eq!(became_ready.try_recv(), Ok(()));
 }
