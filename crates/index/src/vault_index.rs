@@ -60,6 +60,9 @@ pub enum IndexError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The thread of the index ended or could not be started.
+    #[error("the search index stopped working. Searching is slower until you restart Vaultmate.")]
+    Ended,
 }
 
 /// The number of files that are looked at again at a time, because they were looked at too soon.
@@ -116,7 +119,7 @@ impl Index {
     /// is set; the index then is as it was. After an error it is not used until it has caught up: searches
     /// read the notes instead of telling what they held before.
     pub fn catch_up(&self, stop: &AtomicBool) -> Result<(), IndexError> {
-        let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
+        let permit = self.acquire_snapshot()?;
         let caught_up = self.rebuild(&permit, stop);
         if caught_up.is_err() {
             permit.clear();
@@ -138,7 +141,7 @@ impl Index {
         let Some(view) = self.base_view() else { return Ok(()) };
         // In parts: what is saved meanwhile is looked at in between.
         view.unsettled_paths().chunks(RESCAN_BATCH).for_each(|part| self.refresh(part));
-        let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
+        let permit = self.acquire_snapshot()?;
         let Some(view) = permit.view() else { return Ok(()) };
         if view.needs_new_snapshot() || view.holds_private_text() {
             // No change was missed, so after an error the view that stands is still right.
@@ -174,7 +177,7 @@ impl Index {
     /// Deletes all its files, which may hold texts that no note holds any more. It is not used
     /// until it has [caught up](Self::catch_up).
     pub fn reset(&self) -> Result<(), IndexError> {
-        let Some(permit) = self.acquire_snapshot() else { return Ok(()) };
+        let permit = self.acquire_snapshot()?;
         permit.stop_fulltext();
         discard_fulltext(&self.inner.dir).map_err(|source| self.unwritable(source))?;
         permit.clear();
@@ -234,14 +237,14 @@ impl Index {
         &self.inner.dir
     }
 
-    /// Waits until nobody else writes the ranking; `None` if the owner ended.
-    pub(crate) fn acquire_fulltext(&self) -> Option<FulltextPermit<'_>> {
-        FulltextPermit::acquire(&self.inner.owner)
+    /// Waits until nobody else writes the ranking.
+    pub(crate) fn acquire_fulltext(&self) -> Result<FulltextPermit<'_>, IndexError> {
+        FulltextPermit::acquire(&self.inner.owner).ok_or(IndexError::Ended)
     }
 
-    /// Waits until nobody else writes the snapshot; `None` if the owner ended.
-    fn acquire_snapshot(&self) -> Option<SnapshotPermit<'_>> {
-        SnapshotPermit::acquire(&self.inner.owner)
+    /// Waits until nobody else writes the snapshot.
+    fn acquire_snapshot(&self) -> Result<SnapshotPermit<'_>, IndexError> {
+        SnapshotPermit::acquire(&self.inner.owner).ok_or(IndexError::Ended)
     }
 
     fn unwritable(&self, source: io::Error) -> IndexError {

@@ -17,7 +17,7 @@ impl Index {
     /// it and returns their number. A rebuild takes long for a large vault. A search reads the
     /// notes that it does not hold yet. Stops when `stop` is set.
     pub fn update_fulltext(&self, stop: &AtomicBool) -> Result<usize, IndexError> {
-        let Some(permit) = self.acquire_fulltext() else { return Ok(0) };
+        let permit = self.acquire_fulltext()?;
         let Some(view) = permit.view() else { return Ok(0) };
         if view.holds_private_text() {
             // Its snapshot is about to be rebuilt.

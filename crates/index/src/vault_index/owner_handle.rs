@@ -35,6 +35,12 @@ impl OwnerHandle {
         (Self { commands, _thread: OwnerThread(thread) }, reader)
     }
 
+    /// A handle of an owner that ended.
+    #[cfg(test)]
+    pub(super) fn ended() -> Self {
+        Self { commands: sync_channel(1).0, _thread: OwnerThread(None) }
+    }
+
     /// Sends a command that nobody waits for. It is dropped if the owner ended.
     pub(super) fn send(&self, command: IndexCommand) {
         drop(self.commands.send(command));

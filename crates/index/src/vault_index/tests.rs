@@ -200,3 +200,14 @@ fn a_caller_that_waits_is_answered_when_the_index_is_ready() {
     vault.index.catch_up(&GO).expect("caught up");
     assert_eq!(became_ready.try_recv(), Ok(()));
 }
+
+#[test]
+fn an_index_whose_owner_ended_is_not_used_and_its_methods_fail() {
+    let mut vault = PermitFixture::ready();
+    let index = Arc::get_mut(&mut vault.index.inner).expect("no other handle");
+    index.owner = OwnerHandle::ended();
+    assert!(vault.index.base_view().is_none() && !vault.index.coverage().is_ready);
+    assert!(matches!(vault.index.catch_up(&GO), Err(IndexError::Ended)));
+    assert!(matches!(vault.index.update_fulltext(&GO), Err(IndexError::Ended)));
+    assert!(matches!(vault.index.reset(), Err(IndexError::Ended)));
+}
