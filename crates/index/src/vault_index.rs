@@ -15,7 +15,7 @@ mod rebuild;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -120,6 +120,9 @@ impl Index {
     /// read the notes instead of telling what they held before.
     pub fn catch_up(&self, stop: &AtomicBool) -> Result<(), IndexError> {
         let permit = self.acquire_snapshot()?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let caught_up = self.rebuild(&permit, stop);
         if caught_up.is_err() {
             permit.clear();
@@ -136,12 +139,15 @@ impl Index {
 
     /// Keeps on disk what has changed since it was kept last, so that the next start need not read
     /// it again. Worth while a few seconds after the last change: younger files are looked at once
-    /// more.
+    /// more. Returns early when `stop` is set.
     pub fn save(&self, stop: &AtomicBool) -> Result<(), IndexError> {
         let Some(view) = self.base_view() else { return Ok(()) };
         // In parts: what is saved meanwhile is looked at in between.
         view.unsettled_paths().chunks(RESCAN_BATCH).for_each(|part| self.refresh(part));
         let permit = self.acquire_snapshot()?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let Some(view) = permit.view() else { return Ok(()) };
         if view.needs_new_snapshot() || view.holds_private_text() {
             // No change was missed, so after an error the view that stands is still right.

@@ -1,7 +1,7 @@
 //! Brings the ranking up behind the index.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::note_matches::SearchableNote;
 use super::state::{FulltextState, fulltext_dir};
@@ -18,6 +18,9 @@ impl Index {
     /// notes that it does not hold yet. Stops when `stop` is set.
     pub fn update_fulltext(&self, stop: &AtomicBool) -> Result<usize, IndexError> {
         let permit = self.acquire_fulltext()?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
         let Some(view) = permit.view() else { return Ok(0) };
         if view.holds_private_text() {
             // Its snapshot is about to be rebuilt.
