@@ -130,7 +130,7 @@ describe('the first run', () => {
 describe('the first run, which shows no settings,', () => {
   const root = join(fileURLToPath(import.meta.url), '../../../../..');
   /** The answers that a provider may give to a key that is tried. */
-  const sentences = templatesIn(root, ['crates/llm/src/transport']).map(({ text }) => text);
+  const sentences = templatesIn(root, ['crates/llm/src/model']).map(({ text }) => text);
   const naming = sentences.filter((text) => text.includes('Settings'));
   const credit =
     'The account at api.openai.com has no credit left. Add credit there, or use another API key in Settings.';
