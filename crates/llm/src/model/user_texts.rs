@@ -33,7 +33,6 @@ protocol::user_texts! {
     local_server_slow(server, what) =
         "{server} {what}. A long prompt takes time on this computer. Ask for less at once, or \
          choose a smaller model.";
-    message_refused(server, said) = "{server} refused the request{said}.";
     model_declined() = "The model declined to answer. Rephrase your message.";
     model_loading(server, model) = "{server} is still loading `{model}`. Try again in a minute.";
     network_requires_login(server) =
@@ -59,6 +58,7 @@ protocol::user_texts! {
     request_over_window(room, what, tokens, advice) =
         "The request doesn’t fit the context window of the model, which has room for {room} \
          tokens. {what} alone: about {tokens} tokens. To go on, {advice}.";
+    request_refused(server, said) = "{server} refused the request{said}.";
     server_error(server, said) = "{server} reported an error{said}. Try again.";
     server_overloaded(server) = "{server} is overloaded. Wait a little, then try again.";
     server_overloaded_until(server, time) = "{server} is overloaded. Try again in {time}.";
@@ -71,9 +71,9 @@ protocol::user_texts! {
         "This conversation no longer fits the context window ({window} tokens). Start a new one, \
          or start the server with a larger context window.";
     stopped_for_unknown_reason() = "The model stopped for an unknown reason. Try again.";
-    too_many_messages(said) =
+    too_many_requests(said) =
         "Too many requests for this API key{said}. Wait a little, then try again.";
-    too_many_messages_until(said, time) =
+    too_many_requests_until(said, time) =
         "Too many requests for this API key{said}. Try again in {time}.";
     tools_rejected(server, model) =
         "{server} rejected the request for `{model}`, perhaps because of its tools. Choose \

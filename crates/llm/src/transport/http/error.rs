@@ -185,8 +185,8 @@ impl RequestErrors {
     fn busy(&self, error_body: &ErrorBody, retry_after: Option<Duration>) -> ModelError {
         let said = self.quote(error_body);
         let message = match retry_after.and_then(describe_long_wait) {
-            Some(time) => user_texts::too_many_messages_until(said, time),
-            None => user_texts::too_many_messages(said),
+            Some(time) => user_texts::too_many_requests_until(said, time),
+            None => user_texts::too_many_requests(said),
         };
         ModelError::RateLimit { message, retry_after }
     }
@@ -205,7 +205,7 @@ impl RequestErrors {
 
     fn refused(&self, error_body: &ErrorBody) -> ModelError {
         let said = self.quote(error_body);
-        ModelError::InvalidRequest(user_texts::message_refused(self.host(), said))
+        ModelError::InvalidRequest(user_texts::request_refused(self.host(), said))
     }
 
     fn server_failed(&self, error_body: &ErrorBody) -> ModelError {
