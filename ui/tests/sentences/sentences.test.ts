@@ -45,6 +45,13 @@ describe('the sentences of the application', () => {
     );
   });
 
+  it('is in German before the hub is tried again', () => {
+    const lost = 'The hub at x:1 isn’t responding. Check that it’s running.';
+    expect(phrasebook(german)(`${lost} Retrying automatically.`)).toBe(
+      'Der Hub unter x:1 antwortet nicht. Prüfe, ob er läuft. Vaultmate versucht es automatisch erneut.',
+    );
+  });
+
   it.each([
     ['Put Question into the trash.', 'Question in den Papierkorb gelegt.'],
     ['Opened Read.', 'Read geöffnet.'],

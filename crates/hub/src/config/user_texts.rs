@@ -50,7 +50,7 @@ protocol::user_texts! {
     hub_url_unreadable(url) =
         "“{url}” isn’t the URL of a hub. Enter it like ws://127.0.0.1:9473 or wss://hub.example.";
     not_a_hub(server) = "The server at {server} isn’t a hub. Check the URL in Settings.";
-    retrying(text) = "{text} Retrying automatically.";
+    retrying(trouble) = "{trouble} Retrying automatically.";
     token_unfit() =
         "The token contains a space or control character. Check that you copied all of it.";
 }
