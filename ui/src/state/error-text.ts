@@ -5,8 +5,10 @@ import { getLocale } from '../messages/runtime';
 import { translateSentence } from '../shared/i18n/translate-sentence';
 
 const templates: Readonly<Record<string, string>> = german;
-/** What follows is a name or a quotation. */
-const quote = /[`„]$/;
+/** The placeholders that may hold a text without an entry. All others hold a name, a number or an entry. */
+const texts: ReadonlySet<string> = new Set(
+  'advice error other problem source time verb what why word'.split(' '),
+);
 
 /** The text of an error. One that has no entry, as those of earlier versions, is translated by its English text. */
 export function errorText({ message, text }: Pick<UserError, 'message' | 'text'>): string {
@@ -20,15 +22,15 @@ function wording({ key, args }: CatalogText): string | null {
   const known = new Map(args);
   let text = '';
   for (const [index, piece] of template.split(/\{(\w+)\}/).entries()) {
-    const part = index % 2 === 0 ? piece : argument(known.get(piece), quote.test(text));
+    const part = index % 2 === 0 ? piece : argument(piece, known.get(piece));
     if (part === null) return null;
     text += part;
   }
   return text;
 }
 
-function argument(arg: TextArg | undefined, isQuoted: boolean): string | null {
+function argument(name: string, arg: TextArg | undefined): string | null {
   if (arg === undefined) return null;
   if (typeof arg !== 'string') return wording(arg);
-  return isQuoted ? arg : translateSentence(arg);
+  return texts.has(name) ? translateSentence(arg) : arg;
 }

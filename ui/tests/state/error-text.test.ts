@@ -35,6 +35,21 @@ describe('the text of an error', () => {
     );
   });
 
+  it('has the names of notes as they are, and texts without an entry in the same language', () => {
+    const text: CatalogText = {
+      key: 'not_changed_needs_review',
+      args: [
+        ['note', 'Read'],
+        ['why', '`Read` already exists. Choose another name.'],
+        ['more', ''],
+      ],
+    };
+    setLanguage('de');
+    expect(errorText({ message: 'Read wasn’t changed.', text })).toBe(
+      'Read wurde nicht geändert und ist noch zu prüfen: `Read` gibt es schon. Wähle einen anderen Namen.',
+    );
+  });
+
   it('of an earlier version is translated by its English text', () => {
     const error: UserError = { code: 'vault', message: 'No vault is open. Choose one first.' };
     setLanguage('de');
