@@ -17,7 +17,8 @@ export function errorText({ message, text }: Pick<UserError, 'message' | 'text'>
 
 /** The text of an entry; null in English, and where the catalog has no such entry. */
 function wording({ key, args }: CatalogText): string | null {
-  const template = getLocale() === 'en' ? undefined : templates[key];
+  const isKnown = getLocale() !== 'en' && Object.hasOwn(templates, key);
+  const template = isKnown ? templates[key] : undefined;
   if (template === undefined) return null;
   const known = new Map(args);
   let text = '';

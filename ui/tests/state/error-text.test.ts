@@ -55,7 +55,9 @@ describe('the text of an error', () => {
     setLanguage('de');
     const german = 'Kein Notizordner ist geöffnet. Wähle zuerst einen.';
     expect(errorText(error)).toBe(german);
-    expect(errorText({ ...error, text: { key: 'of_an_earlier_version', args: [] } })).toBe(german);
+    for (const key of ['of_an_earlier_version', 'constructor']) {
+      expect(errorText({ ...error, text: { key, args: [] } })).toBe(german);
+    }
   });
 
   it('without an argument of its entry is not shown with a hole', () => {
