@@ -4,6 +4,7 @@ import coreDe from '../messages/core.de.json';
 import coreEn from '../messages/core.en.json';
 import de from '../messages/de.json';
 import en from '../messages/en.json';
+import sentences from '../messages/sentences.de.json';
 
 const languages: Record<string, Record<string, unknown>> = { de, en };
 
@@ -25,6 +26,7 @@ describe('the catalogue', () => {
 /** The English of these is written by `./dev bindings`, from the texts in the crates. */
 describe('the texts of the crates', () => {
   const [english, german]: Record<string, string>[] = [coreEn, coreDe];
+  const phrases: Readonly<Record<string, string>> = sentences;
 
   it('are all in German, and nothing else is', () => {
     expect(Object.keys(german ?? {})).toEqual(Object.keys(english ?? {}));
@@ -32,6 +34,10 @@ describe('the texts of the crates', () => {
 
   it.each(Object.keys(coreEn))('take the same arguments for %s in German', (key) => {
     expect(placeholders(german?.[key])).toEqual(placeholders(english?.[key]));
+  });
+
+  it.each(Object.keys(coreEn))('say %s in German as the phrasebook does', (key) => {
+    expect(german?.[key]).toBe(phrases[english?.[key] ?? '']);
   });
 });
 
