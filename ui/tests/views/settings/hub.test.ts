@@ -1,12 +1,15 @@
 import { render, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
-import type { HubStatus } from '../../../src/ipc/bindings';
+import type { CatalogText, HubStatus } from '../../../src/ipc/bindings';
+import { setLanguage } from '../../../src/shared/i18n/language.svelte';
 import { Session } from '../../../src/state/session.svelte';
 import App from '../../../src/views/App.svelte';
 import { FakeHost } from '../../fake/host';
 import { chat } from '../../fake/stories/chat/chat';
+
+afterEach(() => setLanguage('system'));
 
 const trouble = 'The hub at ws://127.0.0.1:9473 cannot be reached.';
 
@@ -40,6 +43,17 @@ describe('a hub that is down', () => {
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull());
     expect(screen.queryByText(trouble)).toBeNull();
     await waitFor(() => expect(document.body).not.toHaveFocus());
+  });
+
+  it('has its trouble in the language of the window, by its key', async () => {
+    const text: CatalogText = { key: 'hub_busy', args: [['hub', 'x:1']] };
+    await open({ trouble: { code: 'other', message: 'Nobody knows this one.', text } });
+    setLanguage('de');
+    expect(
+      await screen.findByText(
+        'Der Hub unter x:1 ist ausgelastet und hat Vaultmate gebeten zu warten.',
+      ),
+    ).toBeVisible();
   });
 
   it('says why it cannot be tried', async () => {
