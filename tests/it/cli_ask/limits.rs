@@ -26,6 +26,8 @@ async fn at_the_spending_limit_that_limit_is_told_and_not_the_one_of_steps() {
     let (said, told) = ask_json(&home, &model, r#"{"message": "When?"}"#, &[]).await;
     assert_eq!(said.code, Some(4), "{said:?}");
     assert_eq!(told["stop_reason"], "limit");
+    let keys: Vec<&String> = told["error"].as_object().expect("an error").keys().collect();
+    assert_eq!(keys, ["code", "message"], "{told}");
     let error = told["error"]["message"].as_str().unwrap_or_default();
     assert!(error.starts_with(LIMIT), "{told}");
     model.finish();

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::task::Poll;
 
 use protocol::chat::conversation::ChatItem;
+use protocol::error::user_text::{CatalogText, TextArg};
 use protocol::{
     CallResult, ErrorCode, FullResult, MessagePart, Origin, Role, Timestamp, ToolEvent, TurnId,
     TurnStatus, UserError,
@@ -335,6 +336,30 @@ async fn the_chat_reads_as_it_was_told() {
             user("t2-asks", "Then not", 4, true),
         ]
     );
+}
+
+#[tokio::test]
+async fn an_ended_turn_keeps_the_entry_of_its_error() {
+    let story = TestConversation::begin().await;
+    story.says("t1", "Look it up", 1).await;
+    story.begins().await;
+    let entry = |key: &str, args| CatalogText { key: key.into(), args };
+    let trouble = TextArg::Entry(entry("hub_lost", Vec::new()));
+    let args = vec![("note".into(), TextArg::Plain("a.md".into())), ("why".into(), trouble)];
+    let mut failed = answered("t1", "It says", 2);
+    failed.status = TurnStatus::Failed;
+    failed.error = Some(UserError {
+        text: Some(entry("interrupted_change", args)),
+        ..UserError::new(ErrorCode::Network, "Cannot reach it")
+    });
+    story.ends("t1", &failed).await;
+    let ended = ChatItem::Ended {
+        turn: "t1".into(),
+        status: TurnStatus::Failed,
+        error: failed.error,
+        offer: None,
+    };
+    assert_eq!(story.items().await.last(), Some(&ended));
 }
 
 #[tokio::test]

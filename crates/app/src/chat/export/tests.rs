@@ -187,7 +187,7 @@ async fn why_a_turn_failed_is_told_in_both_forms() {
         cut: false,
         question: None,
         ends_conversation: false,
-        error: Some(UserError::other("The server does not answer.")),
+        error: Some(UserError::other(user_texts::model_did_nothing())),
         usage: TokenUsage::default(),
         at: Timestamp(2),
     };
@@ -195,12 +195,16 @@ async fn why_a_turn_failed_is_told_in_both_forms() {
     let export = scene.export(ExportFormat::Markdown, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");
     let text = ExportFixture::text(&export);
-    assert!(text.contains("*Failed: The server does not answer.*"), "{text}");
+    assert!(text.contains("*Failed: The model did nothing about the message.*"), "{text}");
     let export = scene.export(ExportFormat::Json, ExistingFile::Kept);
     written(&scene.store, &export).await.expect("written");
     let all: Value = serde_json::from_str(&ExportFixture::text(&export)).expect("JSON");
     let turn = &all["conversations"][0]["turns"][0];
-    assert_eq!(turn["error"]["message"], "The server does not answer.");
+    let error = serde_json::json!({
+        "code": "other",
+        "message": "The model did nothing about the message.",
+    });
+    assert_eq!(turn["error"], error);
 }
 
 #[tokio::test]
