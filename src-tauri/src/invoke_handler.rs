@@ -115,6 +115,36 @@ mod tests {
         assert!(disagreements.is_empty(), "\n{}\n", disagreements.join("\n"));
     }
 
+    /// They are answered whichever vault the window shows.
+    #[test]
+    fn the_calls_about_the_whole_application_are_these() {
+        let listed = listed();
+        let of_app = listed.iter().filter(|(_, signature)| signature.starts_with("app "));
+        let mut names: Vec<&str> = of_app.map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        let expected = [
+            "add_extra_root",
+            "answer_close_request",
+            "choose_vault",
+            "desktop_state",
+            "hub_token_source",
+            "open_sample",
+            "recover_settings",
+            "save_settings",
+            "set_autostart",
+            "set_hub_token",
+            "set_key",
+            "set_window_focus",
+            "stop_description",
+            "stop_job",
+            "stop_unlocking",
+            "test_provider",
+            "try_key",
+            "unlock_keyring",
+        ];
+        assert_eq!(names, expected);
+    }
+
     #[test]
     fn a_command_that_differs_from_its_entry_is_complained_about() {
         let entry = [signature("vault", "stop", "conversation: ConversationId,", "()")];
