@@ -85,7 +85,7 @@ impl Vault {
             Ok(stat) if self.is_unlisted_spelling(path, &stat) => Ok(None),
             Ok(stat) => Ok(Some(to_entry(path.clone(), path.name(), &stat))),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
-            Err(error) => Err(VaultError::from_errno("looked at", path, error)),
+            Err(error) => Err(VaultError::from_errno("read", path, error)),
         }
     }
 
