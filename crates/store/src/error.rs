@@ -12,7 +12,7 @@ use crate::Store;
 pub(crate) mod user_texts;
 
 /// Variants tell a caller what it can do; nothing of the failed operation was stored. The failed action
-/// is in the log.
+/// is in the log. The text holds the cause: print it without its sources.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A newer version owns the file.

@@ -46,7 +46,7 @@ pub enum OpenError {
     },
 }
 
-/// Why the vault refused or failed at one path.
+/// Why the vault refused or failed at one path. The text holds the cause: print it without its sources.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum VaultError {

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::OpenError;
 use crate::error::user_texts;
 
-/// Why a folder is not added to the vault, or not seen.
+/// Why a folder is not added to the vault, or not seen. The text holds the cause: print it without its sources.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExtraRootError {
