@@ -15,8 +15,7 @@ pub struct UserError {
     pub code: ErrorCode,
     /// What failed on what, and what to do, in English.
     pub message: String,
-    /// The same as an entry of the catalog, for the language of the user; none for an error of an earlier version
-    /// and for one that no catalog has.
+    /// The same as an entry of the catalog, for the language of the user; none where no catalog has the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub text: Option<CatalogText>,

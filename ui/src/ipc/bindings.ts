@@ -372,7 +372,7 @@ export type AutostartMode = "starts" | "stays_off";
 export type CallId = string;
 
 /**
- * An entry of the catalog with its arguments.
+ * The key of an entry with the arguments of one error.
  */
 export type CatalogText = { 
 /**
@@ -2648,8 +2648,7 @@ code: ErrorCode,
  */
 message: string, 
 /**
- * The same as an entry of the catalog, for the language of the user; none for an error of an earlier version
- * and for one that no catalog has.
+ * The same as an entry of the catalog, for the language of the user; none where no catalog has the text.
  */
 text?: CatalogText, };
 

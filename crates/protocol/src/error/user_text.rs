@@ -8,7 +8,7 @@ use ts_rs::TS;
 
 use crate::NotePath;
 
-/// An entry of the catalog with its arguments.
+/// The key of an entry with the arguments of one error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CatalogText {
     /// The key of the entry. A stored one may be of an earlier version, and have no entry any more.
