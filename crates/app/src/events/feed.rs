@@ -200,13 +200,15 @@ impl FeedState {
 }
 
 /// Adds the answer that is being written, unless it was stored meanwhile. Queued messages stay
-/// below it.
+/// below it, and so do the decisions that were made since its turn began.
 pub(crate) fn add_streaming_answer(items: &mut Vec<ChatItem>, live: Option<ChatItem>) {
     let Some(ChatItem::Assistant { id: live_id, .. }) = &live else { return };
     let is_live = |item: &ChatItem| matches!(item, ChatItem::Assistant { id, .. } if id == live_id);
     if !items.iter().any(is_live) {
-        let waits = |item: &ChatItem| matches!(item, ChatItem::User { queued: true, .. });
-        let end = items.iter().rposition(|item| !waits(item)).map_or(0, |last| last + 1);
+        let is_below = |item: &ChatItem| {
+            matches!(item, ChatItem::User { queued: true, .. } | ChatItem::Decision { .. })
+        };
+        let end = items.iter().rposition(|item| !is_below(item)).map_or(0, |last| last + 1);
         items.splice(end..end, live);
     }
 }
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn queued_messages_stand_below_the_answer_that_is_being_written() {
+    fn queued_messages_and_decisions_stand_below_the_answer_that_is_being_written() {
         let said = |id: &str, queued| {
             let (text, origin, at) = (id.to_owned(), Origin::Window, Timestamp(1));
             ChatItem::User { id: MessageId::from(id), text, origin, at, queued }
@@ -336,6 +338,12 @@ mod tests {
         let live = ChatItem::Assistant { id, text, streaming: true, cut: false };
         let mut items = vec![said("asked", false), said("next", true), said("last", true)];
         add_streaming_answer(&mut items, Some(live.clone()));
-        assert_eq!(items, [said("asked", false), live, said("next", true), said("last", true)]);
+        let shown = [said("asked", false), live.clone(), said("next", true), said("last", true)];
+        assert_eq!(items, shown);
+        let (applied, rejected) = (Vec::new(), Vec::new());
+        let decided = ChatItem::Decision { id: "d".into(), applied, rejected, at: Timestamp(2) };
+        let mut items = vec![said("asked", false), decided.clone(), said("next", true)];
+        add_streaming_answer(&mut items, Some(live.clone()));
+        assert_eq!(items, [said("asked", false), live, decided, said("next", true)]);
     }
 }
