@@ -182,7 +182,8 @@ export class OpenConversation {
     this.items = at < 0 ? placed(this.items, item) : replaced(this.items, at, item);
   }
 
-  /** All items behind `after` give way to others. Only one summary is shown. */
+  /** All items behind `after` give way to others. Only one summary is shown, and no item twice: one that stands above
+   * `after` here may stand below it by now. */
   #replaceEnd(
     after: ItemKey | null,
     items: readonly ChatItem[],
@@ -193,7 +194,10 @@ export class OpenConversation {
       this.isOutdated = true;
       return;
     }
-    const kept = this.items.slice(0, last + 1).filter(({ type }) => type !== 'summary');
+    const own = new Set(items.map(itemKey));
+    const kept = this.items
+      .slice(0, last + 1)
+      .filter((item) => item.type !== 'summary' && !own.has(itemKey(item)));
     this.items = [...kept, ...items];
     this.variants = variants;
   }

@@ -216,6 +216,12 @@ describe('the chat', () => {
     }
   });
 
+  it('has an item once that stands elsewhere now', () => {
+    app.show({ ...view(conversation, [said('one'), decided, a]), seq: 10 }, app.expect('c'));
+    app.receive([{ seq: 11, event: replaced(key('a'), [decided, said('two', true)]) }]);
+    expect(app.chat?.items).toEqual([said('one'), a, decided, said('two', true)]);
+  });
+
   it('is another one without one of the events, the control', () => {
     const others = new Set<number>();
     for (const { seq: left } of numbered()) {
