@@ -152,6 +152,8 @@ struct ObservedChat {
     variants: Vec<MessageVariant>,
     /// How often the window fetched the chat.
     fetched: usize,
+    /// How often a message was sent whose place in the chat nobody knows.
+    unplaced: usize,
 }
 
 impl ObservedChat {
@@ -168,7 +170,7 @@ impl ObservedChat {
         let uses = ContextUses::default();
         let publisher = EventPublisher::new(store.clone(), feed, uses, talking_tools());
         let (shown, variants) = (Vec::new(), Vec::new());
-        Self { store, publisher, heard, ended, shown, variants, fetched: 0 }
+        Self { store, publisher, heard, ended, shown, variants, fetched: 0, unplaced: 0 }
     }
 
     /// Gives the window what it was told, and compares it with the rows.
@@ -279,6 +281,7 @@ impl ObservedChat {
             }
             None => {
                 self.store.submit_turn(&new).await.expect("stored");
+                self.unplaced += usize::from(moves);
                 moves.then_some(ChatPart::Unknown)
             }
         };
@@ -390,6 +393,7 @@ async fn play_all(turns: Vec<TurnCase>) {
     for (number, turn) in turns.iter().enumerate() {
         chat.play(number, turn).await;
     }
+    assert_eq!(chat.fetched, 0);
 }
 
 proptest! {

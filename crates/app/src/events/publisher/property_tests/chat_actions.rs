@@ -120,6 +120,7 @@ async fn act_all(actions: Vec<ActionCase>) {
     let (mut chat, _folder) = chat().await;
     for (number, action) in actions.iter().enumerate() {
         chat.act(number, action).await;
+        assert_eq!(chat.fetched, chat.unplaced, "{action:?}");
     }
 }
 
