@@ -275,17 +275,15 @@ impl EventPublisher {
 
     /// Many changes that have lost their texts are not told one by one: a window lists again what it shows.
     async fn on_purged(&self, effects: &[EffectId]) -> Result<(), UserError> {
-        match sets_of_purged(&self.store, effects).await {
+        let told = match sets_of_purged(&self.store, effects).await {
             Ok(Some(sets)) => publish_sets(&self.store, &self.feed, sets).await.map(drop),
             Ok(None) => {
                 self.feed.publish(AppEvent::HistoryChanged);
                 Ok(())
             }
-            Err(error) => {
-                self.feed.publish(AppEvent::HistoryChanged);
-                Err(error)
-            }
-        }
+            Err(error) => Err(error),
+        };
+        told.inspect_err(|_| self.feed.publish(AppEvent::HistoryChanged))
     }
 
     /// The offer to continue an interrupted turn says how much of its changes stands or is undecided.
