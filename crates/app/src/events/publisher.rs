@@ -93,10 +93,7 @@ impl EventPublisher {
         ended: &mpsc::UnboundedSender<(OpenTurn, TurnEnding)>,
     ) -> Result<(), UserError> {
         match event {
-            TurnEvent::Began => {
-                self.on_turn_began(&turn).await?;
-                self.publish_row(&turn.conversation).await
-            }
+            TurnEvent::Began => self.on_turn_began(&turn).await,
             TurnEvent::Delta { message, text } => {
                 self.feed.stream_text(&turn.conversation, &message, &text);
                 Ok(())
@@ -192,10 +189,26 @@ impl EventPublisher {
         }
     }
 
+    async fn on_turn_began(&self, turn: &OpenTurn) -> Result<(), UserError> {
+        let message = self.publish_user_message(turn).await;
+        let row = self.publish_row(&turn.conversation).await;
+        let place = self.publish_moved_message(turn).await;
+        self.or_fetch(&turn.conversation, message.and(row).and(place))
+    }
+
+    /// Has a window that shows the chat fetch it where not all that happened in it could be told.
+    fn or_fetch(
+        &self,
+        conversation: &ConversationId,
+        told: Result<(), UserError>,
+    ) -> Result<(), UserError> {
+        let outdated = || AppEvent::ChatChanged { conversation: conversation.clone() };
+        told.inspect_err(|_| self.feed.publish(outdated()))
+    }
+
     /// A message counts as a version once its turn begins, and stands above the decisions that were made
     /// while it was queued.
-    async fn on_turn_began(&self, turn: &OpenTurn) -> Result<(), UserError> {
-        self.publish_user_message(turn).await?;
+    async fn publish_moved_message(&self, turn: &OpenTurn) -> Result<(), UserError> {
         let decisions = self.store.decisions(&turn.conversation).await?;
         let moves = decisions.last().is_some_and(|decision| decision.at >= turn.at);
         if moves || self.store.begins_version(&turn.turn).await? {
@@ -255,15 +268,21 @@ impl EventPublisher {
     }
 
     async fn on_review_decided(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        self.publish_review(conversation).await?;
-        self.publish_offer(conversation).await?;
+        let decision = self.publish_last_decision(conversation).await;
+        let row = self.publish_row(conversation).await;
+        let review = self.publish_review(conversation).await;
+        let offer = self.publish_offer(conversation).await;
+        self.or_fetch(conversation, decision.and(row).and(review).and(offer))
+    }
+
+    async fn publish_last_decision(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let decision = self.store.decisions(conversation).await?.pop();
         if let Some(decision) = decision {
             let (id, at) = (decision.id, decision.at);
             let (applied, rejected) = (decision.applied, decision.rejected);
             self.publish_item(conversation, ChatItem::Decision { id, applied, rejected, at });
         }
-        self.publish_row(conversation).await
+        Ok(())
     }
 
     async fn on_applied(&self, sets: Vec<ChangeSetId>) -> Result<(), UserError> {

@@ -22,8 +22,7 @@ async fn with_a_queued_turn(store: &Store) -> OpenTurn {
     store.open_turns().await.expect("read").pop().expect("a turn")
 }
 
-/// Whether the message was queued, each time that it was told.
-async fn told(store: &Store, news: Vec<DomainEvent>) -> Vec<bool> {
+async fn events_of(store: &Store, news: Vec<DomainEvent>) -> Vec<AppEvent> {
     let (feed, heard) = (Feed::default(), Arc::new(Mutex::new(Vec::new())));
     let sink = Arc::clone(&heard);
     feed.subscribe(Box::new(move |batch| {
@@ -37,8 +36,14 @@ async fn told(store: &Store, news: Vec<DomainEvent>) -> Vec<bool> {
         .run(receiver, ended)
         .await;
     feed.flush();
-    let heard = heard.lock().expect("not poisoned");
-    let queued = heard.iter().filter_map(|numbered| match &numbered.event {
+    let heard = std::mem::take(&mut *heard.lock().expect("not poisoned"));
+    heard.into_iter().map(|numbered| numbered.event).collect()
+}
+
+/// Whether the message was queued, each time that it was told.
+async fn told(store: &Store, news: Vec<DomainEvent>) -> Vec<bool> {
+    let events = events_of(store, news).await;
+    let queued = events.iter().filter_map(|event| match event {
         AppEvent::ItemChanged { item: ChatItem::User { queued, .. }, .. } => Some(*queued),
         _ => None,
     });
@@ -55,4 +60,25 @@ async fn a_turn_that_began_before_its_message_was_told_is_not_told_as_queued() {
     store.begin_turn(&turn.conversation).await.expect("begun");
     let began = DomainEvent::Turn(turn.clone(), TurnEvent::Began);
     assert_eq!(told(&store, vec![began, sent()]).await, [false, false]);
+}
+
+#[tokio::test]
+async fn a_window_fetches_again_where_what_happened_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+    let turn = with_a_queued_turn(&store).await;
+    let conversation = turn.conversation.clone();
+    let outdated = AppEvent::ChatChanged { conversation: conversation.clone() };
+    let began = || vec![DomainEvent::Turn(turn.clone(), TurnEvent::Began)];
+    let decided = || vec![DomainEvent::Decided(conversation.clone())];
+    for news in [began(), decided()] {
+        let events = events_of(&store, news).await;
+        assert!(!events.contains(&outdated), "the control: all of it is read: {events:?}");
+    }
+    store.clone().close().await;
+    for news in [began(), decided()] {
+        assert_eq!(events_of(&store, news).await, [outdated.clone()]);
+    }
+    let purged = vec![DomainEvent::Purged(vec!["e".into()])];
+    assert_eq!(events_of(&store, purged).await, [AppEvent::HistoryChanged]);
 }
