@@ -14,7 +14,7 @@ use super::effective_changes::{self, before_and_after};
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
 
-/// Purged changes that are told one by one at most: a window shows a page of sets or two.
+/// So many changes have the sets at most that are told one by one: a window shows a page of sets or two.
 const MAX_TOLD_EFFECTS: usize = 100;
 
 /// Tells the window how these sets stand now. Returns the conversations that led to them.
@@ -51,6 +51,14 @@ pub(crate) async fn sets_of_purged(
     let mut sets = BTreeSet::new();
     for effect in affected {
         sets.extend(store.effect(effect).await?.map(|effect| effect.change_set));
+    }
+    // A set is told with all of its changes, also those that kept their texts.
+    let mut told = 0;
+    for change_set in sets.iter().cloned() {
+        told += store.effects_in_scope(&UndoScope::ChangeSet { change_set }).await?.len();
+        if told > MAX_TOLD_EFFECTS {
+            return Ok(None);
+        }
     }
     Ok(Some(sets.into_iter().collect()))
 }

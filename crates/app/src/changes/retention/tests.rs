@@ -229,3 +229,19 @@ async fn few_purged_changes_are_told_as_they_are_listed_and_many_are_to_be_liste
     let is_told = |told: &Vec<AppEvent>| told.contains(&AppEvent::HistoryChanged);
     stage.over.wait_for(is_told).await.expect("it is told");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purged_change_of_a_large_set_is_to_be_listed_again() {
+    let mut stage = RetentionFixture::new().await;
+    let of_large_set = |n: u32| {
+        let change = edit(&format!("{n}\n"), &format!("{n}!\n"));
+        Intent { change_set: "large".into(), ..intent(&format!("l{n}"), change) }
+    };
+    let today = now().0;
+    stage.changed_together(vec![of_large_set(0)], today - 40 * DAY_MS).await;
+    stage.changed_together((1..101).map(of_large_set).collect(), today).await;
+    let deleted = stage.app.delete_history(HistoryAge::ThirtyDays).await.expect("deleted");
+    assert_eq!(deleted.changes, 1, "the control: few are purged");
+    let told = stage.over.wait_for(|told| !told.is_empty()).await.expect("it is told");
+    assert_eq!(*told, [AppEvent::HistoryChanged]);
+}
