@@ -119,6 +119,11 @@ export class AppState {
     return this.conversations.find((row) => row.id === this.chat?.id) ?? null;
   }
 
+  /** The conversation whose view is on its way, if any. */
+  get awaited(): ConversationId | null {
+    return this.#expected.at(-1)?.conversation ?? null;
+  }
+
   restore(snapshot: AppSnapshot): void {
     this.#seq = snapshot.seq;
     this.#leaveVaultFor(snapshot.vault);

@@ -73,7 +73,9 @@ export class Session extends Navigation {
       });
       if (feed !== this.#feed) return;
       const before = this.app.shown;
+      const wasReady = this.app.ready;
       this.app.restore(snapshot);
+      const isRestart = wasReady && before === this.app.shown;
       if (before !== null && before !== this.app.shown) this.leaveVault();
       this.leaveMissingReview();
       this.#host.shows(this.app.shown);
@@ -83,7 +85,7 @@ export class Session extends Navigation {
       const missed = early ?? [];
       early = null;
       this.#receive(missed);
-      await this.#reopen();
+      await (isRestart ? this.#reopen() : this.#openNewest());
       await this.note.showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
       if (this.place.name === 'settings') this.lookAtSettings();
@@ -381,12 +383,17 @@ export class Session extends Navigation {
     if (this.app.note) this.note.lookAround();
   }
 
-  /** After a new snapshot the chat is fetched again; at the start it is the newest one. */
+  /** After another snapshot of the same vault the chat is fetched again. A new conversation stays. */
   async #reopen(): Promise<void> {
-    const rows = this.app.conversations;
-    const wanted = rows.find((row) => row.id === this.app.chat?.id) ?? rows[0];
-    if (wanted) await this.#fetch(wanted.id);
-    else this.app.showNew();
+    const wanted = this.app.awaited ?? this.app.chat?.id;
+    if (wanted !== undefined) await this.#fetch(wanted);
+  }
+
+  /** A vault begins with its newest conversation, unless one was called already. */
+  async #openNewest(): Promise<void> {
+    const wanted = this.app.awaited ?? this.app.conversations[0]?.id;
+    if (wanted === undefined) this.app.showNew();
+    else await this.#fetch(wanted);
   }
 
   /** `onshown` runs when the conversation is in front of the user, before anything else is typed. */

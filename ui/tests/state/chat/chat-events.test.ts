@@ -301,4 +301,27 @@ describe('the window', () => {
     host.tell({ type: 'close_asked' });
     await expect.poll(subscribed).toBe(before + 1);
   });
+
+  it('leaves a new conversation in front of the user when it begins again', async () => {
+    session.openNew();
+    session.draft = 'Half a sent';
+    const before = fetched();
+    await session.start();
+    expect(session.app.chat).toBeNull();
+    expect(session.draft).toBe('Half a sent');
+    expect(fetched()).toBe(before);
+  });
+
+  it('fetches the open conversation when it begins again, also one that is not in the list', async () => {
+    const before = fetched();
+    const subscribed = host.subscribe.bind(host);
+    host.subscribe = async (receive) => {
+      const snapshot = await subscribed(receive);
+      const others = snapshot.conversations.filter(({ id }) => id !== 'groceries');
+      return { ...snapshot, conversations: others };
+    };
+    await session.start();
+    expect(session.app.chat?.id).toBe('groceries');
+    expect(host.asked('openConversation').slice(before)).toEqual(['groceries']);
+  });
 });
