@@ -138,6 +138,7 @@ export class AppState {
     this.#decisionCleanup.start(this.shown, known);
     this.changes.clear();
     this.#waits.clear();
+    if (this.chat) this.chat.wait = null;
     this.jobs = snapshot.jobs;
     this.problems = [];
     for (const error of snapshot.problems) this.#addProblem(error, false);

@@ -330,15 +330,15 @@ export class Session extends Navigation {
     const isWhole = this.app.receive(events);
     this.leaveMissingReview();
     if (sameVault(before, this.app.vault)) {
+      const open = this.app.chat?.id ?? null;
+      this.#toolViews.hear(events, open);
+      if (isWhole && open !== null) this.#fetchMissing(open, events);
+      const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
+      if (called) void this.open(called.conversation);
       if (!isWhole) {
         void this.start();
         return;
       }
-      const open = this.app.chat?.id ?? null;
-      this.#toolViews.hear(events, open);
-      if (open !== null) this.#fetchMissing(open, events);
-      const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
-      if (called) void this.open(called.conversation);
       if (events.some(({ event }) => isHistoryDeleted(event))) this.#listAgain();
       if (events.some(({ event }) => isTurnEnd(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');

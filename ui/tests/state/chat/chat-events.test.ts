@@ -324,4 +324,23 @@ describe('the window', () => {
     expect(session.app.chat?.id).toBe('groceries');
     expect(host.asked('openConversation').slice(before)).toEqual(['groceries']);
   });
+
+  it('goes to the conversation that was called when it missed another event', async () => {
+    const called = row('called', 'Called');
+    host = new FakeHost({ ...chat(), views: [...chat().views, view(called, [])] });
+    session = new Session(host);
+    await session.start();
+    host.lose({ type: 'close_asked' });
+    host.tell({ type: 'called', conversation: 'called' });
+    await expect.poll(() => host.asked('subscribe').length).toBe(2);
+    await expect.poll(() => session.app.chat?.id).toBe('called');
+  });
+
+  it('shows no work of a model from before it began again', async () => {
+    const wait = { type: 'loading' } as const;
+    host.tell({ type: 'wait_changed', conversation: 'groceries', wait });
+    expect(session.app.chat?.wait).toEqual(wait);
+    await session.start();
+    expect(session.app.chat?.wait).toBeNull();
+  });
 });
