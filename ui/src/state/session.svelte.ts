@@ -16,6 +16,7 @@ import type {
 import type { Host } from '../ipc/host';
 import { Throttle } from '../shared/async/throttle';
 import { withTimeout } from '../shared/async/with-timeout';
+import type { OpenConversation } from './chat/open-conversation.svelte';
 import { ToolViews } from './chat/tool-views';
 import { chosenOption, type Sending } from './composer/drafts.svelte';
 import { linkedConversation } from './composer/mentions';
@@ -361,11 +362,17 @@ export class Session extends Navigation {
     const { chat } = this.app;
     const isReplaced = events.some(({ event }) => isConversationReplaced(event, open));
     if (chat && (isReplaced || chat.isOutdated)) {
-      chat.isOutdated = false;
-      void this.#fetch(open);
+      void this.#fetchOutdated(chat);
     } else if (events.some(({ event }) => bringsChanges(event, open))) {
       void this.undo.listOf(open);
     }
+  }
+
+  /** It stays outdated where no view comes: the next event has it fetched again. */
+  async #fetchOutdated(chat: OpenConversation): Promise<void> {
+    // The events until then lead to no other view.
+    chat.isOutdated = false;
+    if (!(await this.#fetch(chat.id))) chat.isOutdated = true;
   }
 
   /** Changes stand differently now: those in front of the user are fetched again. */
@@ -396,24 +403,28 @@ export class Session extends Navigation {
     else await this.#fetch(wanted);
   }
 
-  /** `onshown` runs when the conversation is in front of the user, before anything else is typed. */
+  /** Whether a view of the conversation is shown now. `onshown` runs when it is in front of the user, before anything
+   * else is typed. */
   async #fetch(
     conversation: ConversationId,
     turn: TurnId | null = null,
     onshown?: () => void,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    let isShown = false;
     const expected = this.app.expect(conversation);
     await this.app.attempt(async () => {
       const view = await this.#view(conversation, turn);
       // Its changes stand below its answers: loaded later they would move the text that is read by then.
       if (hasChanged(view)) await withTimeout(this.undo.listOf(conversation));
-      if (!this.app.show(view, expected)) return;
+      isShown = this.app.show(view, expected);
+      if (!isShown) return;
       this.leaveMissingReview();
       onshown?.();
       // The rest of a long one comes behind its end.
       if (view.earlier > 0 || this.app.chat?.isOutdated) await this.#fetch(conversation);
     });
     this.app.forgo(expected);
+    return isShown;
   }
 
   /** The conversation in the version that contains the turn; as it is where that one cannot be shown now. */

@@ -291,6 +291,20 @@ describe('the window', () => {
     expect(items()).toEqual(stands);
   });
 
+  it('fetches a chat again with the next event when a fetch was refused', async () => {
+    const before = fetched();
+    host.refusals.set('openConversation', { code: 'other', message: 'Not now.' });
+    host.tell({ type: 'chat_changed', conversation: 'groceries' });
+    await expect.poll(() => session.app.chat?.isOutdated).toBe(true);
+    expect(fetched()).toBe(before + 1);
+    host.tell({ type: 'close_asked' });
+    await expect.poll(fetched).toBe(before + 2);
+    await expect.poll(() => session.app.chat?.isOutdated).toBe(false);
+    host.tell({ type: 'close_asked' });
+    await Promise.resolve();
+    expect(fetched()).toBe(before + 2);
+  });
+
   it('begins again when it missed an event', async () => {
     const subscribed = (): number => host.asked('subscribe').length;
     const before = subscribed();
