@@ -35,6 +35,10 @@ import { Navigation } from './navigation.svelte';
 import type { SearchRow } from './search/search.svelte';
 import { userError } from './user-error';
 
+/** The time until the feed is opened again that could not be, in ms: it doubles each time. */
+const firstRetry = 1_000;
+const longestRetry = 30_000;
+
 export class Session extends Navigation {
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
@@ -61,15 +65,20 @@ export class Session extends Navigation {
     this.#host = host;
   }
 
-  /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
+  /** Opens the feed and brings the window to where things stand; also after a vault was opened. A window that showed
+   * something before tries until it can be opened. */
   async start(): Promise<void> {
+    await this.#begin(firstRetry);
+  }
+
+  async #begin(retry: number): Promise<void> {
     this.#feed += 1;
     const feed = this.#feed;
-    let early: NumberedEvent[] | null = [];
+    const early: { events: NumberedEvent[] | null } = { events: [] };
     await this.app.attempt(async () => {
       const snapshot = await this.#host.subscribe((events) => {
         if (feed !== this.#feed) return;
-        if (early) early.push(...events);
+        if (early.events) early.events.push(...events);
         else this.#receive(events);
       });
       if (feed !== this.#feed) return;
@@ -83,8 +92,8 @@ export class Session extends Navigation {
       this.undo.dismiss();
       if (!snapshot.vault) this.firstRun = true;
       void this.spending.again();
-      const missed = early ?? [];
-      early = null;
+      const missed = early.events ?? [];
+      early.events = null;
       this.#receive(missed);
       await (isRestart ? this.#reopen() : this.#openNewest());
       await this.note.showAgain();
@@ -93,6 +102,17 @@ export class Session extends Navigation {
       this.#lookAgain();
       if (this.app.note) void this.note.marks.look();
     });
+    // Before the first snapshot the user has a button for it.
+    if (early.events && feed === this.#feed && this.app.ready) this.#beginLater(retry);
+  }
+
+  #beginLater(retry: number): void {
+    // The next snapshot holds what is heard until then.
+    this.#feed += 1;
+    const feed = this.#feed;
+    setTimeout(() => {
+      if (feed === this.#feed) void this.#begin(Math.min(2 * retry, longestRetry));
+    }, retry);
   }
 
   /** The content of the composer, kept for each conversation. */

@@ -1,5 +1,5 @@
 /** The chat after events is the chat of a conversation that is opened then, whatever part of the events a view holds. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type {
   AppEvent,
@@ -356,5 +356,29 @@ describe('the window', () => {
     expect(session.app.chat?.wait).toEqual(wait);
     await session.start();
     expect(session.app.chat?.wait).toBeNull();
+  });
+
+  it('tries again, less and less often, when it cannot begin again', async () => {
+    vi.useFakeTimers();
+    try {
+      const subscribed = (): number => host.asked('subscribe').length;
+      const before = subscribed();
+      for (const [tries, wait] of [1_000, 2_000, 4_000].entries()) {
+        host.refusals.set('subscribe', new Error('not now'));
+        if (tries === 0) await session.start();
+        else await vi.advanceTimersByTimeAsync(1);
+        expect(subscribed()).toBe(before + tries + 1);
+        await vi.advanceTimersByTimeAsync(wait - 1);
+        expect(subscribed()).toBe(before + tries + 1);
+      }
+      await vi.advanceTimersByTimeAsync(1);
+      expect(subscribed()).toBe(before + 4);
+      host.tell({ type: 'hub_changed', hub: { ...session.app.hub, state: 'connecting' } });
+      expect(session.app.hub.state).toBe('connecting');
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(subscribed()).toBe(before + 4);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
