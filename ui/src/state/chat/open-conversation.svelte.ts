@@ -195,10 +195,8 @@ export class OpenConversation {
       return;
     }
     const own = new Set(items.map(itemKey));
-    const kept = this.items
-      .slice(0, last + 1)
-      .filter((item) => item.type !== 'summary' && !own.has(itemKey(item)));
-    this.items = [...kept, ...items];
+    const stays = (item: ChatItem): boolean => item.type !== 'summary' && !own.has(itemKey(item));
+    this.items = [...this.items.slice(0, last + 1).filter(stays), ...items];
     this.variants = variants;
   }
 
