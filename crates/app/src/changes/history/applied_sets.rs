@@ -14,7 +14,7 @@ use super::effective_changes::{self, before_and_after};
 use crate::events::feed::Feed;
 use crate::support::blocking::run_blocking;
 
-/// So many changes have the sets at most that are told one by one: a window shows a page of sets or two.
+/// The most changes, in all sets together, that are told set by set: a window shows a page of sets or two.
 const MAX_TOLD_EFFECTS: usize = 100;
 
 /// Tells the window how these sets stand now. Returns the conversations that led to them.
