@@ -98,12 +98,14 @@ pub(crate) fn access_of(file: &File) -> io::Result<FileAccess> {
     Ok(FileAccess { mode: stat.st_mode & bits, uid: stat.st_uid, gid: stat.st_gid })
 }
 
-/// Gives a file of ours this owner and these permissions, and no access list.
+/// Gives a file that was made for its owner alone this owner and these permissions, and no access list. Where the disk
+/// or the system does not allow that, the file stays ours, and nobody else may open it. A disk that keeps no permissions
+/// decides by itself who may open its files.
 fn set_access(file: &File, access: FileAccess) -> Result<(), MetadataError> {
     // A folder gives new files an access list of its own.
     let _confirmed_later = fs::fremovexattr(file, ACCESS_LIST);
     let made = access_of(file)?;
-    if made == access {
+    if made == access || made.mode & 0o177 != 0 {
         return Ok(());
     }
     let owned = match (made.uid, made.gid) == (access.uid, access.gid) {
@@ -114,10 +116,14 @@ fn set_access(file: &File, access: FileAccess) -> Result<(), MetadataError> {
         }
     };
     match owned.and_then(|()| fs::fchmod(file, Mode::from_raw_mode(access.mode))) {
-        Ok(()) if access_of(file)? == access => Ok(()),
-        Ok(()) | Err(Errno::PERM) => Err(MetadataError::Unkept),
-        Err(error) => Err(error.into()),
+        Ok(()) if access_of(file)? == access => return Ok(()),
+        Ok(())
+        | Err(Errno::PERM | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP | Errno::ACCESS) => {}
+        Err(error) => return Err(error.into()),
     }
+    tracing::warn!("a note that is made again cannot get the owner and permissions that it had");
+    let _confirmed_below = fs::fchmod(file, Mode::from_raw_mode(0o600));
+    if fs::fstat(file)?.st_mode & 0o077 == 0 { Ok(()) } else { Err(MetadataError::Unkept) }
 }
 
 /// Gives the empty file `to` the owner, permissions, flags and extended attributes of `from`, as far
@@ -218,4 +224,45 @@ fn xattr_value(file: &File, name: &CStr) -> io::Result<Option<Vec<u8>>> {
         fs::fgetxattr(file, name, spare_capacity(&mut value))?;
     }
     Ok(Some(value))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn file_with_mode(mode: u32) -> File {
+        let file = tempfile::tempfile().unwrap();
+        file.set_permissions(std::fs::Permissions::from_mode(mode)).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_note_is_made_again_on_a_disk_that_keeps_no_permissions() {
+        // As FAT shows a file that was made with 0600.
+        let file = file_with_mode(0o755);
+        let made = access_of(&file).unwrap();
+        let theirs = FileAccess { mode: 0o640, uid: made.uid + 1, gid: made.gid + 1 };
+        set_access(&file, theirs).unwrap();
+        assert_eq!(access_of(&file).unwrap(), made);
+        // The control: a disk that keeps them.
+        let file = file_with_mode(0o600);
+        let ours = FileAccess { mode: 0o640, ..made };
+        set_access(&file, ours).unwrap();
+        assert_eq!(access_of(&file).unwrap(), ours);
+    }
+
+    #[test]
+    fn a_note_of_somebody_else_is_made_again_for_this_user_alone() {
+        if rustix::process::geteuid().is_root() {
+            println!("skipped: root may give a file to anybody");
+            return;
+        }
+        let file = file_with_mode(0o600);
+        let made = access_of(&file).unwrap();
+        set_access(&file, FileAccess { mode: 0o664, uid: 0, gid: 0 }).unwrap();
+        assert_eq!(access_of(&file).unwrap(), made);
+    }
 }
