@@ -68,7 +68,11 @@ impl MetadataSource<'_> {
         match self {
             Self::File(from) => verify_metadata(from, to),
             Self::Gone(Some(access)) => set_access(to, access),
-            Self::System | Self::Gone(None) => Ok(()),
+            Self::Gone(None) => {
+                remove_inherited_list(to);
+                Ok(())
+            }
+            Self::System => Ok(()),
         }
     }
 }
@@ -98,12 +102,17 @@ pub(crate) fn access_of(file: &File) -> io::Result<FileAccess> {
     Ok(FileAccess { mode: stat.st_mode & bits, uid: stat.st_uid, gid: stat.st_gid })
 }
 
+/// Takes the access list from a new file whose folder gave it one.
+fn remove_inherited_list(file: &File) {
+    // Most files have none.
+    let _removed_or_none = fs::fremovexattr(file, ACCESS_LIST);
+}
+
 /// Gives a file that was made for its owner alone this owner and these permissions, and no access list. Where the disk
 /// or the system does not allow that, the file stays ours, and nobody else may open it. A disk that keeps no permissions
 /// decides by itself who may open its files.
 fn set_access(file: &File, access: FileAccess) -> Result<(), MetadataError> {
-    // A folder gives new files an access list of its own.
-    let _confirmed_later = fs::fremovexattr(file, ACCESS_LIST);
+    remove_inherited_list(file);
     let made = access_of(file)?;
     if made == access || made.mode & 0o177 != 0 {
         return Ok(());

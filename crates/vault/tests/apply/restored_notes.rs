@@ -112,6 +112,28 @@ fn a_note_of_which_nobody_knows_who_could_read_it_comes_back_for_the_user_alone(
 }
 
 #[test]
+fn a_note_of_which_nobody_knows_who_could_read_it_gets_no_access_list_of_its_folder() {
+    let _one = faults();
+    let folder = Folder::with(&[("a.md", "text")]);
+    let trashed = TrashedFile { access: None, ..trash(&folder) };
+    empty_trash(&folder);
+    let listed = Command::new("setfacl").args(["-m", "d:u:65534:rw"]).arg(&folder.root).output();
+    if !listed.as_ref().is_ok_and(|output| output.status.success()) {
+        println!("skipped: setfacl: {listed:?}");
+        return;
+    }
+    let list = |name: &str| {
+        let file = folder.root.join(name);
+        let told = Command::new("getfacl").args(["-cpn"]).arg(file).output().unwrap().stdout;
+        String::from_utf8(told).unwrap()
+    };
+    restore(&folder, "text", &trashed);
+    assert!(!list("a.md").contains("65534"), "{}", list("a.md"));
+    apply(&folder, create("new.md", "text"), &MemoryLedger::default());
+    assert!(list("new.md").contains("65534"), "the control: {}", list("new.md"));
+}
+
+#[test]
 fn attributes_come_back_with_another_text_while_the_file_is_in_the_trash() {
     let _one = faults();
     let folder = Folder::with(&[("a.md", "text")]);
