@@ -12,14 +12,14 @@ use crate::apply::outcome::{FileAfter, StepError, check_base_file, is_base_file,
 use crate::apply::replaced_file::ReplacedFile;
 use crate::apply::{replaced_backup, trash};
 use crate::filesystem::entry_content::EntryContent;
-use crate::filesystem::file_metadata::MetadataSource;
+use crate::filesystem::file_metadata::{MetadataSource, access_of};
 use crate::filesystem::folder::file_id_of;
 use crate::filesystem::note_file::{self, NOTE_LIMIT};
 use crate::{Vault, VaultError};
 
 /// Stages a new note: its folder exists, its name is free, and its bytes are durable in the
-/// temporary file. A note that comes back from the trash has the metadata of the file `like`; where that is gone, the
-/// owner and the permissions that it had. Returns the temporary file.
+/// temporary file. A note that comes back from the trash has the metadata of the file `like`; where that is gone or this
+/// user may not give the note all of it, the owner and the permissions as far as possible. Returns the temporary file.
 pub(crate) fn stage_create(
     vault: &Vault,
     intent: &Intent,
@@ -32,12 +32,18 @@ pub(crate) fn stage_create(
         return Err(StepError::stale(VaultError::Exists { path: intent.change.path.clone() }));
     }
     let trashed = like.and_then(|like| trash::open_trashed(vault, like, place.path(), after));
-    let source = match (&trashed, like) {
-        (Some(file), _) => MetadataSource::File(file),
-        (None, Some(like)) => MetadataSource::Gone(like.access),
-        (None, None) => MetadataSource::System,
+    let Some(file) = trashed else {
+        let source = like.map_or(MetadataSource::System, |like| MetadataSource::Gone(like.access));
+        return place.write_temp(after, source).map_err(StepError::failed);
     };
-    place.write_temp(after, source).map_err(StepError::failed)
+    let made = match place.write_temp(after, MetadataSource::File(&file)) {
+        // The file may be somebody else's. The note comes back all the same.
+        Err(VaultError::Unkept { .. }) => {
+            place.write_temp(after, MetadataSource::Gone(access_of(&file).ok()))
+        }
+        made => made,
+    };
+    made.map_err(StepError::failed)
 }
 
 /// Stages new bytes of a note: the note is what the plan was based on, nobody has it open for

@@ -102,6 +102,12 @@ pub(crate) fn access_of(file: &File) -> io::Result<FileAccess> {
     Ok(FileAccess { mode: stat.st_mode & bits, uid: stat.st_uid, gid: stat.st_gid })
 }
 
+/// Whether the system or the disk refuses to set an owner or permissions: this user may not, they mean nothing here, or
+/// the disk keeps none.
+const fn is_refusal(error: Errno) -> bool {
+    matches!(error, Errno::PERM | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP | Errno::ACCESS)
+}
+
 /// Takes the access list from a new file whose folder gave it one.
 fn remove_inherited_list(file: &File) {
     // Most files have none.
@@ -126,9 +132,8 @@ fn set_access(file: &File, access: FileAccess) -> Result<(), MetadataError> {
     };
     match owned.and_then(|()| fs::fchmod(file, Mode::from_raw_mode(access.mode))) {
         Ok(()) if access_of(file)? == access => return Ok(()),
-        Ok(())
-        | Err(Errno::PERM | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP | Errno::ACCESS) => {}
-        Err(error) => return Err(error.into()),
+        Err(error) if !is_refusal(error) => return Err(error.into()),
+        Ok(()) | Err(_) => {}
     }
     tracing::warn!("a note that is made again cannot get the owner and permissions that it had");
     let _confirmed_below = fs::fchmod(file, Mode::from_raw_mode(0o600));
@@ -142,7 +147,7 @@ pub(crate) fn copy_metadata(from: &File, to: &File) -> io::Result<()> {
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
         let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
         match fs::fchown(to, Some(owner.0), Some(owner.1)) {
-            Err(Errno::PERM) => {}
+            Err(error) if is_refusal(error) => {}
             owned => owned?,
         }
     }

@@ -17,7 +17,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use protocol::{Change, ChangeAction, FileAccess, IntentState, TrashedFile};
+use protocol::{Change, ChangeAction, FileAccess, Intent, IntentState, TrashedFile};
 use rustix::fs::XattrFlags;
 use support::{Folder, MemoryLedger, create, order, path, replace, unit};
 use vault::{Applied, Vault, VaultError};
@@ -278,6 +278,8 @@ async fn what_a_user_could_not_keep_is_refused() {
     chown(file("setgid"), Some(NOBODY), Some(0)).unwrap();
     mode(&file("setgid"), 0o2775);
     assert!(run_command("setfacl", &["-m", "u:65534:rw"], &file("listed.md")), "needs `setfacl`");
+    folder.write("given.md", "old");
+    mode(&file("given.md"), 0o666);
     let was: Vec<_> = notes.iter().map(|note| file_and_metadata(&file(note))).collect();
     as_nobody("what_a_user_could_not_keep_is_refused", &folder);
     for (note, was) in notes.iter().zip(was) {
@@ -307,14 +309,29 @@ async fn as_the_user(root: &Path) {
             None => assert_eq!(why, None, "{note}"),
         }
     }
-    let access = Some(FileAccess { mode: 0o644, uid: 0, gid: 0 });
-    let theirs = TrashedFile { name: "gone.md".to_owned(), file: None, access };
-    let back = Change::restore(path("gone.md"), "text", Some(theirs));
-    let (applied, state) = apply(&vault, [back]).await;
-    assert_eq!((applied.problems.len(), state), (0, IntentState::Done), "{applied:?}");
-    let is = file_and_metadata(&root.join("gone.md"));
-    assert_eq!((is.1, is.3 & 0o7777), (NOBODY, 0o600), "it comes back for this user alone");
+    restore_as_the_user(root, &vault).await;
     let (applied, _) = apply(&vault, [create("setgid/new.md", "made")]).await;
     assert_eq!(applied.done.len(), 1);
     assert_eq!(fs::metadata(root.join("setgid/new.md")).unwrap().gid(), 0, "as the folder says");
+}
+
+/// Notes of somebody else come back from the trash, for this user alone.
+async fn restore_as_the_user(root: &Path, vault: &Vault) {
+    let access = Some(FileAccess { mode: 0o644, uid: 0, gid: 0 });
+    let gone = TrashedFile { name: "gone.md".to_owned(), file: None, access };
+    let ledger = MemoryLedger::default();
+    let trash = Change::trash(path("given.md"), "old");
+    let applied = vault.apply(order([trash]), &ledger).await.unwrap();
+    assert!(applied.problems.is_empty(), "{applied:?}");
+    let (intent, _) = ledger.0.lock().unwrap()[0].clone();
+    let Intent { temp_name: name, base: file, access, .. } = intent;
+    let given = TrashedFile { name, file, access };
+    assert!(root.join(".trash").join(&given.name).exists(), "its file is still there");
+    for (note, theirs) in [("gone.md", gone), ("given.md", given)] {
+        let back = Change::restore(path(note), "old", Some(theirs));
+        let (applied, state) = apply(vault, [back]).await;
+        assert_eq!((applied.problems.len(), state), (0, IntentState::Done), "{applied:?}");
+        let is = file_and_metadata(&root.join(note));
+        assert_eq!((is.1, is.3 & 0o7777), (NOBODY, 0o600), "{note}");
+    }
 }
