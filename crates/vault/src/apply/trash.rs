@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use protocol::{Change, ChangeKind, FileAccess, Intent, NotePath, TrashedFile};
-use rustix::fs::{self, Mode, OFlags};
+use rustix::fs::{self, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::apply::atomic_file::AtomicFile;
@@ -13,7 +13,7 @@ use crate::apply::replaced_file::ReplacedFile;
 use crate::apply::system_trash;
 use crate::filesystem::dir_entry::{DirEntry, TRASH};
 use crate::filesystem::entry_content::EntryContent;
-use crate::filesystem::folder::{file_id_of, is_same_file};
+use crate::filesystem::folder::file_id_of;
 use crate::filesystem::{file_metadata, moved_file, note_file};
 use crate::{Vault, VaultError};
 
@@ -154,26 +154,33 @@ pub(crate) fn finish(
     }
 }
 
-/// The file of a note that went to the trash, open for reading, wherever it is by now. Where its birth time is not known,
-/// it has to have these bytes: its inode number may be another file's.
+/// The file of a note that went to the trash, open for reading, wherever it is by now. A mount, a backup or another
+/// computer gives a file another number: one that has its name and these bytes is taken for it, unless it is open to more
+/// people.
 pub(crate) fn open_trashed(
     vault: &Vault,
     trashed: &TrashedFile,
     path: &NotePath,
     bytes: &[u8],
 ) -> Option<File> {
-    let found = open_in_trash(vault, &trashed.name);
-    let Some(file) = trashed.file.filter(|file| file.born.is_some()) else {
-        return found.filter(|found| has_bytes(found, path, bytes));
+    let in_trash = || open_in_trash(vault, &trashed.name);
+    let known = trashed.file.filter(|file| file.born.is_some()).and_then(|file| {
+        let is_it = |found: &File| file_id_of(found) == Ok(file);
+        in_trash().filter(is_it).or_else(|| system_trash::open_file(&trashed.name, file))
+    });
+    let is_copy = |found: &File| {
+        let is_no_wider = |access| file_metadata::is_no_wider(found, access);
+        has_bytes(found, path, bytes) && trashed.access.is_none_or(is_no_wider)
     };
-    let is_it = |found: &File| file_id_of(found).is_ok_and(|found| is_same_file(file, found));
-    found.filter(is_it).or_else(|| system_trash::open_file(&trashed.name, file))
+    known.or_else(|| in_trash().filter(is_copy))
 }
 
+/// The regular file under a name in the trash.
 fn open_in_trash(vault: &Vault, name: &str) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK;
     let file = vault.root().open_folder(TRASH).ok()?.open(name, flags, Mode::empty()).ok()?;
-    Some(File::from(file))
+    let stat = fs::fstat(&file).ok()?;
+    FileType::from_raw_mode(stat.st_mode).is_file().then(|| File::from(file))
 }
 
 fn has_bytes(file: &File, path: &NotePath, bytes: &[u8]) -> bool {

@@ -93,13 +93,23 @@ const ACCESS_LIST: &CStr = c"system.posix_acl_access";
 /// access list the copy is for its owner alone: the list gives the bits another meaning, and may keep others out.
 pub(crate) fn access_of(file: &File) -> io::Result<FileAccess> {
     let stat = fs::fstat(file)?;
-    let has_list = match fs::fgetxattr_query(file, ACCESS_LIST) {
-        Ok(_) => true,
-        Err(Errno::NODATA | Errno::NOTSUP) => false,
-        Err(error) => return Err(error.into()),
-    };
-    let bits = if has_list { 0o7700 } else { 0o7777 };
+    let bits = if has_access_list(file)? { 0o7700 } else { 0o7777 };
     Ok(FileAccess { mode: stat.st_mode & bits, uid: stat.st_uid, gid: stat.st_gid })
+}
+
+fn has_access_list(file: &File) -> io::Result<bool> {
+    match fs::fgetxattr_query(file, ACCESS_LIST) {
+        Ok(_) => Ok(true),
+        Err(Errno::NODATA | Errno::NOTSUP) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a file lets nobody do what these permissions forbid. One with an access list may.
+pub(crate) fn is_no_wider(file: &File, access: FileAccess) -> bool {
+    let is_listed = has_access_list(file).unwrap_or(true);
+    let is_within = |stat: fs::Stat| stat.st_mode & !access.mode & 0o077 == 0;
+    !is_listed && fs::fstat(file).is_ok_and(is_within)
 }
 
 /// Whether the system or the disk refuses to set an owner or permissions: this user may not, they mean nothing here, or

@@ -155,6 +155,32 @@ fn attributes_come_back_with_another_text_while_the_file_is_in_the_trash() {
 }
 
 #[test]
+fn a_copy_of_the_file_in_the_trash_gives_back_attributes_unless_it_is_open_to_more_people() {
+    let _one = faults();
+    for (copied_mode, is_copied_back) in [(0o640, true), (0o600, true), (0o644, false)] {
+        let folder = Folder::with(&[("a.md", "text")]);
+        let note = folder.root.join("a.md");
+        set_mode(&note, 0o640);
+        let trashed = trash(&folder);
+        // As after a restore from a backup.
+        let in_trash = folder.root.join(".trash").join(&trashed.name);
+        fs::rename(&in_trash, folder.root.join("taken out.md")).unwrap();
+        fs::write(&in_trash, "text").unwrap();
+        set_mode(&in_trash, copied_mode);
+        if let Err(error) = rustix::fs::setxattr(&in_trash, "user.one", b"1", XattrFlags::empty()) {
+            println!("skipped: no attributes: {error}");
+            return;
+        }
+        restore(&folder, "text", &trashed);
+        let restored_mode = if is_copied_back { copied_mode } else { 0o640 };
+        assert_eq!(access(&note).mode, restored_mode, "{copied_mode:o}");
+        let mut value = [0_u8; 8];
+        let attribute = rustix::fs::getxattr(&note, "user.one", &mut value);
+        assert_eq!(attribute.is_ok(), is_copied_back, "{copied_mode:o}: {attribute:?}");
+    }
+}
+
+#[test]
 fn another_file_under_the_name_in_the_trash_opens_no_note() {
     let _one = faults();
     let folder = Folder::with(&[("a.md", "text")]);
