@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use protocol::{FileId, NotePath};
-use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde_json::Value;
 
@@ -72,18 +72,28 @@ fn move_into(vault: &Vault, name: &str, trash: &Path, was: &Path) -> Result<(), 
 }
 
 /// This file, open for reading, if it lies in the user's trash, where `name` was handed on.
-pub(crate) fn open_file(name: &str, file: FileId) -> Option<File> {
-    open_in(&home_trash()?, name, file)
+pub(crate) fn open_file(vault: &Vault, name: &str, file: FileId) -> Option<File> {
+    open_in(vault.root().device()?, &home_trash()?, name, file)
 }
 
-fn open_in(trash: &Path, name: &str, file: FileId) -> Option<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+/// The same in this trash, if it is on the device with the file. Nothing else that is there is opened for reading.
+fn open_in(device: u64, trash: &Path, name: &str, file: FileId) -> Option<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = trash.join("files");
-    let files = fs::open(&folder, flags | OFlags::DIRECTORY, Mode::empty()).ok()?;
-    names_there(name).find_map(|there| {
-        let found = fs::openat(&files, there, flags | OFlags::NONBLOCK, Mode::empty()).ok()?;
-        (file_id_of(&found) == Ok(file)).then(|| File::from(found))
-    })
+    let files = fs::open(&folder, flags | OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).ok()?;
+    if fs::fstat(&files).ok()?.st_dev != device {
+        return None;
+    }
+    let is_it = |found: &OwnedFd| file_id_of(found) == Ok(file) && is_regular(found);
+    let open = |there: &str, how: OFlags| {
+        fs::openat(&files, there, flags | how, Mode::empty()).ok().filter(is_it)
+    };
+    let there = names_there(name).find(|there| open(there, OFlags::PATH).is_some())?;
+    open(&there, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
+}
+
+fn is_regular(file: &OwnedFd) -> bool {
+    fs::fstat(file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file())
 }
 
 /// The names that a file may get in the user's trash, in the order in which they are tried.
@@ -175,10 +185,15 @@ mod tests {
         });
         std::fs::remove_file(trash.join("files/A.2.md")).unwrap();
         let text = |file: File| std::io::read_to_string(file).unwrap();
-        let read = |id: FileId| open_in(&trash, "A.md", id).map(text);
+        let device = vault.root().device().unwrap();
+        let read = |id: FileId| open_in(device, &trash, "A.md", id).map(text);
         assert_eq!(ids.map(read), [Some("one".to_owned()), None, Some("three".to_owned())]);
-        assert!(open_in(&trash, "B.md", ids[0]).is_none(), "it went there under another name");
-        assert!(open_in(&all.path().join("none"), "A.md", ids[0]).is_none());
+        assert!(open_in(device, &trash, "B.md", ids[0]).is_none(), "another name");
+        assert!(open_in(device + 1, &trash, "A.md", ids[0]).is_none(), "another device");
+        assert!(open_in(device, &all.path().join("none"), "A.md", ids[0]).is_none());
+        std::fs::create_dir(trash.join("files/B.md")).unwrap();
+        let a_folder = file_id_of(&File::open(trash.join("files/B.md")).unwrap()).unwrap();
+        assert!(open_in(device, &trash, "B.md", a_folder).is_none(), "no file");
     }
 
     #[test]

@@ -166,7 +166,7 @@ pub(crate) fn open_trashed(
     let in_trash = || open_in_trash(vault, &trashed.name);
     let known = trashed.file.filter(|file| file.born.is_some()).and_then(|file| {
         let is_it = |found: &File| file_id_of(found) == Ok(file);
-        in_trash().filter(is_it).or_else(|| system_trash::open_file(&trashed.name, file))
+        in_trash().filter(is_it).or_else(|| system_trash::open_file(vault, &trashed.name, file))
     });
     let is_copy = |found: &File| {
         let is_no_wider = |access| file_metadata::is_no_wider(found, access);
