@@ -157,6 +157,7 @@ impl Vault {
         let (vault, trashed) = (self.clone(), attempts.trashed());
         let tidy_up = move || {
             let _held = held;
+            replaced_backup::remove_expired(&vault);
             vault.release_replaced_files();
             for (path, name) in trashed {
                 system_trash::move_to_system_trash(&vault, &path, &name);

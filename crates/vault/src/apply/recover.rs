@@ -12,8 +12,8 @@ use tokio::task::spawn_blocking;
 use crate::apply::missing_folders::MissingFolders;
 use crate::apply::outcome::{FileAfter, Outcomes};
 use crate::apply::{
-    LedgerRecord, atomic_group, record_outcomes, record_replacements, settled_intents,
-    track_changed_files,
+    LedgerRecord, atomic_group, record_outcomes, record_replacements, replaced_backup,
+    settled_intents, track_changed_files,
 };
 use crate::ledger::Ledger;
 use crate::vault::ChangeLockState;
@@ -88,6 +88,10 @@ impl Vault {
                 outcomes.extend(ended);
             }
             track_changed_files(&vault, &outcomes);
+            // A folder that may be another one than the ledger is about is left as it is.
+            if !is_other {
+                replaced_backup::remove_expired(&vault);
+            }
             vault.release_replaced_files();
             held.unrecorded.extend(settled_intents(&outcomes));
             (held, outcomes)

@@ -9,6 +9,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
 use protocol::IntentState;
 use support::{Folder, MemoryLedger, create, order};
 
@@ -52,16 +55,31 @@ async fn what_was_recorded_for_another_folder_is_not_finished_in_one_that_never_
     let intent = protocol::Intent { staged: None, ..ledger.0.lock().unwrap()[0].0.clone() };
     let open = || MemoryLedger::holding(vec![intent.clone()]);
     let folder = Folder::with(&[("a.md", "a")]);
+    let expired = add_expired_file(&folder);
+    let names = folder.names();
     let vault = folder.vault();
     vault.set_pending_id(ID.to_owned(), || {});
     let interrupted = open();
     let recovery = vault.recover(&interrupted).await.unwrap();
     assert_eq!((recovery.done.len(), recovery.problems.len()), (0, 1));
     assert_eq!(interrupted.states(), [IntentState::Parked]);
-    assert_eq!(folder.names(), ["a.md", "notes"]);
+    assert_eq!(folder.names(), names);
+    assert!(expired.exists(), "its old files stay, too");
     // The control: a folder of which nothing is known to the contrary finishes it.
     folder.vault().recover(&open()).await.unwrap();
     assert_eq!(folder.read("b.md").unwrap(), b"x");
+    assert!(!expired.exists());
+}
+
+/// An old file in the trash that was kept long enough.
+fn add_expired_file(folder: &Folder) -> PathBuf {
+    let kept = folder.root.join(".trash/vaultmate-replaced");
+    folder.write(".trash/vaultmate-replaced/old", "text");
+    let stat = std::fs::metadata(kept.join("old")).unwrap();
+    let written = format!("{}-{}.{:09}", stat.size(), stat.mtime(), stat.mtime_nsec());
+    let expired = kept.join(format!("1000-0000-{written} a.md"));
+    std::fs::rename(kept.join("old"), &expired).unwrap();
+    expired
 }
 
 #[tokio::test]

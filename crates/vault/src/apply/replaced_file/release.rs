@@ -83,10 +83,9 @@ impl ReplacedFiles {
 
 impl Vault {
     /// Releases the files that were replaced. Bytes that a program still wrote to one of them
-    /// become a separate note in the same folder. Old files that were kept long enough are removed, and the removal
-    /// of temporary files that could not be removed is tried again.
+    /// become a separate note in the same folder. The removal of temporary files that could not be
+    /// removed is tried again.
     pub(crate) fn release_replaced_files(&self) {
-        replaced_backup::remove_expired(self);
         self.retry_temp_removal();
         let (nameless, temps) = self.replaced_files().take();
         for still_open in temps.into_iter().filter_map(|temp| temp.save_when_closed(self).err()) {
