@@ -15,6 +15,7 @@ use super::undo::second_plan::{edit, move_to};
 use super::undo_identity::{
     LOG, WATERED, answer, app_after_call, app_after_calls, app_after_edit, only_conflict,
 };
+use super::undo_moves::{close_note, mode};
 use crate::harness::test_app::{RunningApp, TestHome, home_with_key, settings_with_model};
 
 async fn sets(app: &RunningApp) -> Vec<AppliedSet> {
@@ -338,4 +339,29 @@ async fn answer_about_one_place_of_a_link_leaves_the_move_alone() {
     assert_eq!((answered.changed.len(), answered.conflicts.len()), (1, 0));
     assert_links(&home, ["one [[Plan]]\n", "TWO [[The plan]]\n"], MOVED);
     running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleted_note_that_an_answer_makes_again_is_as_closed_as_it_was() {
+    for is_emptied in [false, true] {
+        let notes = [("Diary.md", "one\n"), ("Top.md", "top\n")];
+        let delete = ("delete_file", json!({ "path": "Diary.md" }));
+        let calls = vec![vec![edit("Diary.md", "one", "two")], vec![delete]];
+        let close = |home: &TestHome| close_note(home, "Diary.md");
+        let (home, running, _) = app_after_calls(&notes, calls, close).await;
+        if is_emptied {
+            fs::remove_dir_all(home.notes.root().join(".trash")).expect("emptied");
+        }
+        let edited = sets(&running).await.pop().expect("a set");
+        let scope = UndoScope::ChangeSet { change_set: edited.id };
+        let undone = undo(&running, &scope).await;
+        running.app.resolve_conflict(only_conflict(&undone)).await.expect("restored");
+        assert_eq!(home.notes.read("Diary.md"), "one\n");
+        assert_eq!(mode(&home, "Diary.md"), 0o600, "emptied: {is_emptied}");
+        // With the edit made again the note is deleted, as it was before the answer.
+        let redone = running.app.redo(&scope).await.expect("redone");
+        assert!(redone.conflicts.is_empty(), "{redone:?}");
+        assert_eq!(home.notes.try_read("Diary.md"), None);
+        running.quit().await;
+    }
 }

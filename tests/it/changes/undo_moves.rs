@@ -134,12 +134,12 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
     }
 }
 
-fn close_note(home: &TestHome, note: &str) {
+pub(crate) fn close_note(home: &TestHome, note: &str) {
     let note = home.notes.root().join(note);
     fs::set_permissions(note, Permissions::from_mode(0o600)).expect("closed");
 }
 
-fn mode(home: &TestHome, note: &str) -> u32 {
+pub(crate) fn mode(home: &TestHome, note: &str) -> u32 {
     let about = fs::metadata(home.notes.root().join(note)).expect("it is there");
     about.permissions().mode() & 0o777
 }

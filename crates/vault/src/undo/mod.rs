@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::mem::take;
 
 use protocol::changes::history::UndoCandidate;
-use protocol::{Change, ChangeKind, EffectId, MovedNote, NotePath, Renames};
+use protocol::{Change, ChangeKind, EffectId, MovedNote, NotePath, Renames, TrashedFile};
 
 pub use answer::{ConflictAnswer, plan_answered_undo};
 pub use effective_part::{EffectivePart, Revert, Reverts};
@@ -66,6 +66,16 @@ fn path_of_note(
     let found = ledger.effect(place)?;
     let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
     ledger.certain_path(place, &trace, notes)
+}
+
+/// The file of the note that an effect left, if the note itself went to the trash and did not come back: where the note
+/// is made again it gets the owner and the permissions of that file. The ledger view begins with the effect or earlier.
+#[must_use]
+pub fn file_in_trash(ledger: &LedgerView, effect: &EffectId) -> Option<TrashedFile> {
+    let place = ledger.position_of(effect)?;
+    let found = ledger.effect(place)?;
+    let trace = ledger.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
+    ledger.effect(trace.trashed_at?)?.trashed_file()
 }
 
 /// Tells for each effect, in their order, whether the note that it left may be the one at the path: it is there, or that

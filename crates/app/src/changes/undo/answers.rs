@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use protocol::changes::history::{
     ConflictingLines, UndoAction, UndoCandidate, UndoConflict, UndoResult, UndoScope, UndoTarget,
 };
-use protocol::{Change, ChangeKind, ContentHash, Effect, EffectId, FileId, MovedNote, UserError};
+use protocol::{
+    Change, ChangeKind, ContentHash, Effect, EffectId, FileId, MovedNote, TrashedFile, UserError,
+};
 use store::UserChangeSet;
 use vault::undo::{ConflictAnswer, EffectivePart, UndoRequest, VaultReader as _};
 use vault::{Applied, Progress, VaultError};
@@ -33,6 +35,16 @@ const CHOSEN_FILE_IS_AWAY: &str = "The note that you chose is no longer at that 
 /// How long an answer waits for the watch to see a save that replaced the note's file, and how often it looks.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(3);
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The note of a conflict as it is, which is as the user was shown it.
+struct ShownNote {
+    /// The file at its path.
+    file: Option<FileId>,
+    /// Its bytes; `None` for a note that is gone.
+    bytes: Option<Vec<u8>>,
+    /// Its file in the trash, if it went there.
+    trashed: Option<TrashedFile>,
+}
 
 impl App {
     /// Records the user's answer which note a change is about, and undoes, redoes or reapplies the change
@@ -81,10 +93,10 @@ impl App {
             true => changes.request_about(conflict.action, &effect.id, &conflict.hunks).await?,
             false => request_for(conflict.action, [effect.id.clone()]),
         };
-        let (file, bytes) = changes.shown_note(&request, conflict).await?;
+        let shown = changes.shown_note(&request, conflict).await?;
         let wanted = changes.wanted_bytes(&effect, conflict).await?;
-        let change = resolution_change(&effect, conflict, &wanted, bytes)?;
-        let answer = ConflictAnswer { effect: effect.id.clone(), change, file };
+        let change = resolution_change(&effect, conflict, &wanted, &shown)?;
+        let answer = ConflictAnswer { effect: effect.id.clone(), change, file: shown.file };
         let (plan, conflicts) = match is_about_unit {
             true => {
                 let planned =
@@ -129,22 +141,22 @@ fn refusal(applied: &Applied) -> Option<&VaultError> {
 }
 
 impl NoteChanges {
-    /// The file and the bytes of the note of a conflict; no bytes for a note that is gone. Fails unless they are those
-    /// that the user was shown.
+    /// The note of a conflict. Fails unless its bytes are those that the user was shown.
     async fn shown_note(
         &self,
         request: &UndoRequest,
         conflict: &UndoConflict,
-    ) -> Result<(Option<FileId>, Option<Vec<u8>>), UserError> {
+    ) -> Result<ShownNote, UserError> {
         let past = self.history_since(request).await?;
         let (vault, path) = (self.vault.clone(), conflict.path.clone());
         let (notes, id) = (VaultNotes(self.vault.clone()), conflict.effect.clone());
         // The file first: the change is made on it, and only if it is still the note afterwards.
         let read = move || {
-            let file = notes.file(&path);
-            (file, vault.read_bytes(&path), vault::undo::current_path(&past, &id, &notes))
+            let (file, bytes) = (notes.file(&path), vault.read_bytes(&path));
+            let its_place = vault::undo::current_path(&past, &id, &notes);
+            (file, bytes, its_place, vault::undo::file_in_trash(&past, &id))
         };
-        let (file, bytes, its_place) = run_blocking(read).await?;
+        let (file, bytes, its_place, trashed) = run_blocking(read).await?;
         let bytes = match bytes {
             // Another note may have come there since the conflict was shown.
             Ok(_) if its_place.as_ref() != Some(&conflict.path) => return Err(note_changed_error()),
@@ -159,7 +171,7 @@ impl NoteChanges {
         if bytes.as_deref().map(ContentHash::of) != conflict.shown {
             return Err(note_changed_error());
         }
-        Ok((file, bytes))
+        Ok(ShownNote { file, bytes, trashed })
     }
 
     /// The wanted version of each place in the bytes of the note: the user was shown it as text, and
@@ -303,17 +315,18 @@ fn note_changed_error() -> UserError {
     UserError::other(user_texts::note_changed_since_shown())
 }
 
-/// The change that writes the wanted version in the places of the note, which is as it was shown.
+/// The change that writes the wanted version in the places of the note. One that is gone gets the owner and permissions
+/// that it had, as far as they are known.
 fn resolution_change(
     effect: &Effect,
     conflict: &UndoConflict,
     wanted: &[Vec<u8>],
-    bytes: Option<Vec<u8>>,
+    shown: &ShownNote,
 ) -> Result<Change, UserError> {
     let path = conflict.path.clone();
-    let Some(bytes) = bytes else {
+    let Some(bytes) = shown.bytes.as_deref() else {
         let whole = wanted.first().ok_or_else(note_changed_error)?;
-        return Ok(Change::create(path, whole.clone()));
+        return Ok(Change::restore(path, whole.clone(), shown.trashed.clone()));
     };
     if effect.kind == ChangeKind::Create && conflict.action != UndoAction::Reapply {
         return Ok(Change::trash(path, bytes));
