@@ -194,8 +194,8 @@ export class OpenConversation {
       this.isOutdated = true;
       return;
     }
-    const own = new Set(items.map(itemKey));
-    const stays = (item: ChatItem): boolean => item.type !== 'summary' && !own.has(itemKey(item));
+    const own = items.map(itemKey);
+    const stays = (item: ChatItem): boolean => item.type !== 'summary' && !own.includes(itemKey(item));
     this.items = [...this.items.slice(0, last + 1).filter(stays), ...items];
     this.variants = variants;
   }
