@@ -101,5 +101,5 @@ fn a_type_is_declared_with_the_types_that_it_is_made_of() {
     let name = types.declare::<Option<Vec<HistoryStats>>>();
     assert_eq!(name, "Array<HistoryStats> | null");
     let names: Vec<&str> = types.by_name.keys().map(String::as_str).collect();
-    assert_eq!(names, ["HistoryAge", "HistoryAgeStats", "HistoryStats"]);
+    assert_eq!(names, ["HistoryAge", "HistoryAgeStats", "HistoryStats", "Timestamp"]);
 }

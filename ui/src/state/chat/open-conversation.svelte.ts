@@ -195,7 +195,8 @@ export class OpenConversation {
       return;
     }
     const own = items.map(itemKey);
-    const stays = (item: ChatItem): boolean => item.type !== 'summary' && !own.includes(itemKey(item));
+    const stays = (item: ChatItem): boolean =>
+      item.type !== 'summary' && !own.includes(itemKey(item));
     this.items = [...this.items.slice(0, last + 1).filter(stays), ...items];
     this.variants = variants;
   }

@@ -77,7 +77,7 @@ async fn a_window_fetches_again_where_what_happened_cannot_be_read() {
     }
     store.clone().close().await;
     for news in [began(), decided()] {
-        assert_eq!(events_of(&store, news).await, [outdated.clone()]);
+        assert_eq!(events_of(&store, news).await, std::slice::from_ref(&outdated));
     }
     let purged = vec![DomainEvent::Purged(vec!["e".into()])];
     assert_eq!(events_of(&store, purged).await, [AppEvent::HistoryChanged]);
