@@ -8,7 +8,10 @@ use crate::events::chat_part::ChatPart;
 
 /// An event in the conversations of a vault. One task handles all of them, so the window always
 /// ends with the latest state.
-#[expect(clippy::large_enum_variant, reason = "most are of a turn, and each is taken apart at once")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most are of a turn, and each is taken apart at once"
+)]
 pub(crate) enum DomainEvent {
     /// A turn went on.
     Turn(OpenTurn, TurnEvent),
