@@ -41,7 +41,7 @@ pub(super) enum IndexCommand {
     ReportProgress { done: usize, all: usize },
     /// Hand out the files that were refreshed during a rebuild, if they are many.
     TakeRefreshed { taken: SyncSender<Vec<NotePath>> },
-    /// Publish a view that was rebuilt.
+    /// Show searches what a rebuild made, with the files that were refreshed meanwhile.
     PublishRebuilt { rebuilt: Box<RebuiltView>, done: SyncSender<()> },
     /// This view is on disk.
     MarkSaved(Weak<IndexView>),

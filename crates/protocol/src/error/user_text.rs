@@ -23,7 +23,7 @@ pub struct CatalogText {
 pub enum TextArg {
     /// A name, a number or a quotation, or a text that has no entry.
     Plain(String),
-    /// A text that has one.
+    /// Another text of the catalog, which the window words first.
     Entry(CatalogText),
 }
 

@@ -54,19 +54,19 @@ function key(id: string): ItemKey {
 }
 
 /** Events that belong together, and the conversation as it is when it is opened behind them. */
-interface Step {
+interface ChatStep {
   readonly events: AppEvent[];
   readonly items: ChatItem[];
   readonly variants?: MessageVariant[];
 }
 
-const start: Step = { events: [], items: [] };
+const start: ChatStep = { events: [], items: [] };
 const [a, a2, b] = [answered('a', 'Hello'), answered('a2', 'Then'), answered('b', 'Done')];
 const other: MessageVariant = { message: 'other', number: 2, count: 2 };
 
 /** Messages wait, are changed and begin; changes are decided meanwhile; earlier turns are summarized twice; another
  * version is shown; a turn is cut, and the user leaves it. */
-const steps: readonly Step[] = [
+const steps: readonly ChatStep[] = [
   { events: [changed(said('one'))], items: [said('one')] },
   { events: [changed(writing('a', ''))], items: [said('one'), writing('a', '')] },
   {
