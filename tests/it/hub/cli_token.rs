@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
-use futures_util::StreamExt as _;
+use futures_util::{SinkExt as _, StreamExt as _};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -184,6 +184,10 @@ async fn hub_closes_its_connections_when_it_is_interrupted_or_terminated() {
     for signal in [Signal::INT, Signal::TERM] {
         let (mut hub, url) = start_hub(&home, TokenSource::Nowhere).await;
         let (mut client, _) = connect_async(url.as_str()).await.expect("it takes everybody");
+        // A hub that answers serves the connection.
+        client.send(Message::Ping(Vec::new().into())).await.expect("it is sent");
+        let answer = tokio::time::timeout(TEST_TIMEOUT, client.next()).await.expect("an answer");
+        assert!(matches!(answer, Some(Ok(Message::Pong(_) | Message::Ping(_)))), "{answer:?}");
         let id = i32::try_from(hub.id().expect("it runs")).expect("an id");
         kill_process(Pid::from_raw(id).expect("an id"), signal).expect("it runs");
         let closing = async {
