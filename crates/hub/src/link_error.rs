@@ -93,7 +93,7 @@ impl LinkError {
         }
     }
 
-    /// What failed on what, and what to do.
+    /// The failure with its cause, and what to do.
     pub(crate) fn user_error(&self, config: &LinkConfig) -> UserError {
         let text = self.text(config);
         UserError::other(if self.needs_user() { text } else { user_texts::retrying(text) })

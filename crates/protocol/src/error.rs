@@ -13,7 +13,7 @@ pub mod user_text;
 pub struct UserError {
     /// The action that the window may offer.
     pub code: ErrorCode,
-    /// What failed on what, and what to do, in English.
+    /// The failure with its cause, and what to do, in English.
     pub message: String,
     /// The same as an entry of the catalog, for the language of the user; none where no catalog has the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What `ask --json` prints: the value as it is, and an error where it cannot be written.
+//! The output of `ask --json`: the value as it is, and an error where it cannot be written.
 
 use std::fs::File;
 use std::process::Stdio;

@@ -380,7 +380,7 @@ export type CatalogText = {
  */
 key: string, 
 /**
- * What stands in its placeholders, by their names.
+ * The values of its placeholders, by their names.
  */
 args: Array<[string, TextArg]>, };
 
@@ -2297,7 +2297,7 @@ monthCents: number,
 paused: boolean, };
 
 /**
- * What stands in a placeholder of a text.
+ * The value of a placeholder in a text.
  */
 export type TextArg = string | CatalogText;
 
@@ -2644,7 +2644,7 @@ export type UserError = {
  */
 code: ErrorCode, 
 /**
- * What failed on what, and what to do, in English.
+ * The failure with its cause, and what to do, in English.
  */
 message: string, 
 /**

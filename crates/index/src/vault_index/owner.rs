@@ -80,7 +80,7 @@ pub(super) struct FulltextBase {
     pub(super) cancelled: Arc<AtomicBool>,
 }
 
-/// Who may write the ranking.
+/// The caller that may write the ranking.
 enum FulltextTurn {
     /// The next caller.
     Free,

@@ -13,11 +13,11 @@ use crate::NotePath;
 pub struct CatalogText {
     /// The key of the entry. A stored one may be of an earlier version, and have no entry any more.
     pub key: String,
-    /// What stands in its placeholders, by their names.
+    /// The values of its placeholders, by their names.
     pub args: Vec<(String, TextArg)>,
 }
 
-/// What stands in a placeholder of a text.
+/// The value of a placeholder in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(untagged)]
 pub enum TextArg {

@@ -135,7 +135,7 @@ pub(super) fn capability(calls: &[WindowCall]) -> String {
 const CAPABILITY_HEAD: &str = r#"{
   "$schema": "../gen/schemas/desktop-schema.json",
   "identifier": "main",
-  "description": "What the one window may call: our own commands, nothing of the system.",
+  "description": "The calls that the one window may make: our own commands, nothing of the system.",
   "windows": ["main"],
   "permissions": [
 "#;

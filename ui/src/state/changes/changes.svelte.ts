@@ -112,7 +112,7 @@ export class Changes {
       const isTooOld = tooOld.some((note) => note.effect === effect || note.effect === listed);
       if (isTooOld) this.conflicts.delete(effect);
     }
-    // What was loaded of a change goes with its text.
+    // The loaded details of a change go with its text.
     for (const loaded of [this.hunks, this.since]) {
       for (const effect of [...loaded.keys()]) {
         if (tooOld.some((note) => note.effect === effect)) loaded.delete(effect);

@@ -191,7 +191,7 @@ export function attachedIn(message: string): { text: string; files: readonly Att
   let [end, from] = [message.length, 0];
   for (const { index, 0: head, 1: name = '', 2: fence = '' } of message.matchAll(fileBegin)) {
     const begin = index + head.length + 1;
-    // What looks like a file inside of one is its text.
+    // Lines inside of one that look like a file are its text.
     const close = index < from ? undefined : firstFrom(ends.get(fence.length), begin);
     if (close === undefined) continue;
     end = Math.min(end, index);

@@ -42,7 +42,7 @@ export function blockParts(
     if (wanted === '') return drawn;
     const holds = ({ content }: { content: string }): boolean => content.includes(wanted);
     const holding = shown.filter(holds).map(({ part }) => part);
-    // What stands inside a part follows it at once.
+    // The parts inside a part follow it at once.
     const smallest = holding.filter((part, at) => !part.contains(holding[at + 1] ?? null));
     // The same text may stand on several lines: they are drawn in the same order.
     const before = written.slice(0, line).filter((other) => other.includes(wanted)).length;
